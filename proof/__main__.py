@@ -12,6 +12,7 @@ from proof import report
 from proof.area import HOURS
 from proof.areas.soak import JUDGED_HOURS
 from proof.runner import SOAK, Order, Proved, area_named, area_names, prove_all, summary
+from tools.process_tree import ending_all
 
 _KEPT = Path(__file__).resolve().parents[1] / ".dev" / "prove"
 
@@ -32,10 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     proved: list[Proved] = []
     try:
         listed = list(dict.fromkeys(chosen.areas or names))
-        for one in prove_all(listed, Order(chosen.full, seed, folder, chosen.hours)):
-            proved.append(one)
-            if chosen.full or (one.area.name == SOAK and chosen.hours >= JUDGED_HOURS):
-                report.keep(one, seed)
+        with ending_all():
+            for one in prove_all(listed, Order(chosen.full, seed, folder, chosen.hours)):
+                proved.append(one)
+                if chosen.full or (one.area.name == SOAK and chosen.hours >= JUDGED_HOURS):
+                    report.keep(one, seed)
     except KeyboardInterrupt:
         _say(f"interrupted, seed {seed}")
         return 130

@@ -85,13 +85,26 @@ class Caller:
                     return False
         return True
 
+    @property
+    def is_answered(self) -> bool:
+        return self._answer.complete
+
+    async def take(self, size: int) -> bool:
+        """So many bytes at most, as soon as there are some; False at the end of the connection."""
+        return await self._receive(size)
+
     async def answer(self, seconds: float = 30.0) -> CallResult:
         """Reads one answer to its proper end, or as far as it comes within the time."""
+        await self.whole(seconds)
+        return self.result()
+
+    async def whole(self, seconds: float) -> bytes | None:
+        """Likewise; the body of an answer that came to its proper end."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while not self._answer.complete and await self._receive():
                     pass
-        return self.result()
+        return self._answer.body if self._answer.complete else None
 
     def leave(self, way: Leaving) -> None:
         self.left_at = time.time()
@@ -114,9 +127,9 @@ class Caller:
     def result(self) -> CallResult:
         return self._answer.result(self.began, self._last_at or time.time(), left=self.left_at is not None)
 
-    async def _receive(self) -> bool:
+    async def _receive(self, size: int = _AT_ONCE) -> bool:
         try:
-            piece = await asyncio.get_running_loop().sock_recv(self.sock, _AT_ONCE)
+            piece = await asyncio.get_running_loop().sock_recv(self.sock, size)
         except OSError:
             return False
         self.received += piece

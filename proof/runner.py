@@ -112,14 +112,14 @@ def prove_all(names: Sequence[str], order: Order) -> Iterator[Proved]:
 
 
 def _proved(names: Sequence[str], at_once: int, order: Order) -> Iterator[Proved]:
-    with ProcessPoolExecutor(at_once, get_context("spawn"), _end_with_parent, max_tasks_per_child=1) as workers:
+    workers = ProcessPoolExecutor(at_once, get_context("spawn"), _end_with_parent, max_tasks_per_child=1)
+    try:
         waiting: dict[Future[Proved], str] = {workers.submit(_work, name, order): name for name in names}
-        try:
-            for done in as_completed(waiting):
-                yield _outcome(done, waiting[done])
-        except BaseException:
-            workers.shutdown(cancel_futures=True)
-            raise
+        for done in as_completed(waiting):
+            yield _outcome(done, waiting[done])
+    finally:
+        # Not as a context: its end would wait for areas that nobody has told to end yet.
+        workers.shutdown(wait=False, cancel_futures=True)
 
 
 def _end_with_parent() -> None:

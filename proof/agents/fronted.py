@@ -1,10 +1,11 @@
 """A front as a process of its own, and what hostile Agents behind it do to its memory."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -53,7 +54,7 @@ class FrontProcess:
     " where the front may hold 8 MiB of answers."
 )
 async def weigh_front(found: Findings, folder: Path, hostile: Sequence[Hostile]) -> None:
-    async with _front_process(folder) as process:
+    async with front_process(folder, PlayedAgent(hold)) as process:
         rises = [
             (await process.rise(each, method), f"{each.name}, {method}") for each in hostile for method in _METHODS
         ]
@@ -63,17 +64,20 @@ async def weigh_front(found: Findings, folder: Path, hostile: Sequence[Hostile])
 
 
 @asynccontextmanager
-async def _front_process(folder: Path) -> AsyncIterator[FrontProcess]:
-    address, agent = f"127.0.0.1:{any_free_port()}", PlayedAgent(hold)
+async def front_process(folder: Path, agent: PlayedAgent, **limits: Any) -> AsyncIterator[FrontProcess]:
+    """`limits` are further ones of the Card."""
+    address = f"127.0.0.1:{any_free_port()}"
     router = SignedRouter.new(f"http://{address}", agent_id=AGENT)
     async with listening(agent.meet) as port:
-        _write_settings(folder, router, address, f"http://127.0.0.1:{port}/")
+        card = card_of(router.audience, **{"maxOutputBytes": _MAX_OUTPUT, **limits})
+        _write_settings(folder, router, address, {"card": card, "url": f"http://127.0.0.1:{port}/"})
         async with running_front(folder, router, "--settings", _SETTINGS, agent_id=AGENT) as (front, pid):
             yield FrontProcess(front, pid, agent)
 
 
-def _write_settings(folder: Path, router: SignedRouter, address: str, url: str) -> None:
+def _write_settings(folder: Path, router: SignedRouter, address: str, behind: Mapping[str, object]) -> None:
     folder.mkdir()
-    behind = {"card": card_of(router.audience, maxOutputBytes=_MAX_OUTPUT), "url": url, "speaks": "a2a-0.3"}
-    settings = settings_of(folder, router, [behind], listen=address, limits={"maxHeldBytes": _MAX_HELD})
+    settings = settings_of(
+        folder, router, [{**behind, "speaks": "a2a-0.3"}], listen=address, limits={"maxHeldBytes": _MAX_HELD}
+    )
     (folder / _SETTINGS).write_bytes(msgspec.json.encode(settings))

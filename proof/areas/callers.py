@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.caller import request
 from proof.callers.attackers import SMALL_WINDOW, Attacker, Fate, besiege
+from proof.callers.strangers import Siege, judge_beside, judge_refusals, withstand
 from proof.gauges import memory, percentile, returned, waiting_bytes
 from proof.load import jobs
 from proof.load.jobs import Outcome
@@ -43,6 +44,7 @@ class Scale:
         return self.slow_bodies + 2 * self.stalled + 100
 
 
+_QUICK_SIEGE, _FULL_SIEGES = Siege(40, 4.0, honest_p99=3.0), (Siege(750, 60.0), Siege(750, 60.0, workers=3))
 _QUICK = Scale(60, 20, 20, 8.0, honest_p99=3.0)
 _FULL = Scale(2000, 500, 500, 75.0, honest_p99=1.0)
 
@@ -79,6 +81,8 @@ async def run(run: Run) -> Findings:
         _judge_attackers(found, fates, scale)
         _judge_sockets(found, sockets, scale)
         _judge_honest(found, beside, scale)
+        for siege in _FULL_SIEGES if run.full else (_QUICK_SIEGE,):
+            await withstand(run, on, siege, found)
         found.broken += await on.problems(before)
         found.figures += returned(on.pids, held, scale.stalled * _READER_MIB + _SPARE_MIB)
     return found
@@ -143,4 +147,5 @@ def _judge_honest(found: Findings, beside: Outcome, scale: Scale) -> None:
     ]
 
 
-AREA = Area("callers", "Slow and hostile callers", run, (_judge_honest, _judge_attackers, _judge_sockets), alone=True)
+_PROOFS = (_judge_honest, _judge_attackers, _judge_sockets, judge_refusals, judge_beside)
+AREA = Area("callers", "Slow and hostile callers", run, _PROOFS, alone=True)

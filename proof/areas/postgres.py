@@ -124,12 +124,13 @@ async def _cut_everywhere(run: Run, made: World, found: Findings) -> Sequence[Ca
     return calls.results
 
 
-@proves("Callers are told DEPENDENCY_ERROR within 16 s, never that something does not exist.")
+@proves("Callers are told DEPENDENCY_ERROR within 16 s, never INTERNAL_ERROR or that something does not exist.")
 def _figures(results: Sequence[CallResult]) -> list[Figure]:
     refused = [one for one in results if one.code == "DEPENDENCY_ERROR"]
     return [
         Figure("longest wait for an answer", max(one.seconds for one in results), "s", at_most=_ANSWER_SECONDS),
         Figure("calls told DEPENDENCY_ERROR", len(refused)),
+        Figure("calls told INTERNAL_ERROR", sum(one.code == "INTERNAL_ERROR" for one in results), at_most=0),
         Figure("calls that got no answer", sum(one.status is None for one in results), at_most=0),
     ]
 

@@ -7,6 +7,7 @@ import time
 from aop.ledger.router_lock import SILENT_SECONDS
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.failpoints import ROUTER
+from proof.processes.frozen import freeze, frozen_workers
 from proof.processes.stage import OPEN_ROWS, READY_SECONDS, Stage, many_open_rows, staged, wrong_settings
 from proof.record import OutageAnswer
 from proof.switchboard import Action, Armed
@@ -21,6 +22,7 @@ _LEAVING = ("leave.before", "leave.after", "cancel.before", "cancel.after")
 
 async def run(run: Run) -> Findings:
     found = Findings()
+    await frozen_workers(run, found)
     async with staged(run, found) as stage:
         await kill_at_points(stage, run.pick(1, 10), None if run.full else 4)
         await kill_at_random(stage, run.pick(1, 60))
@@ -152,5 +154,8 @@ async def _end(stage: Stage, unit: Replica, how: signal.Signals) -> None:
 
 
 AREA = Area(
-    "processes", "Our processes", run, (kill_at_points, Stage.require_sound, zombie, many_open_rows, wrong_settings)
+    "processes",
+    "Our processes",
+    run,
+    (kill_at_points, Stage.require_sound, zombie, many_open_rows, wrong_settings, freeze),
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.callers.attackers import SEGMENTS, SMALL_WINDOW, Attacker, Fate, attack
+from proof.callers.rests import dies, rest_at, rests, steady
 from proof.gauges import descriptors, memory_rise
 from proof.world import Plan, World, world_of
 from tests.support.cards import a_skill
@@ -53,6 +54,7 @@ async def run(run: Run) -> Findings:
             found.require("connections.slow_reader" in made.control_plane.said, "the unit itself cut no slow reader")
         records = made.control_plane.said.count('"event":"connections.idle_closed"')
         found.require(0 < records < 60, f"{records} records say that idle connections were closed")
+    await rests(run, found)
     return found
 
 
@@ -158,4 +160,4 @@ async def _trickle(port: int, requests: Sequence[bytes], seconds: float) -> list
     return await asyncio.gather(*(attack(reader, time.monotonic() + seconds) for reader in readers))
 
 
-AREA = Area("readers", "Slow readers and idle connections", run, (_attack, _judge_cuts, _flood))
+AREA = Area("readers", "Slow readers and idle connections", run, (_attack, _judge_cuts, _flood, rest_at, steady, dies))

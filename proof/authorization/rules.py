@@ -208,7 +208,7 @@ GATEWAY: Mapping[str, Rule] = {
             *(
                 _gateway(f"GET {_SPACE}/{path}/{{{name}}}{of}", 200, *_WORKSPACE, *_within(name), together=_IN_CALLED)
                 for path, name in (("invocations", "invocationId"), ("traces", "traceId"))
-                for of in ("", "/bundle")
+                for of in ("", "/bundle", "/bundle/pages")
             ),
             _gateway("DELETE /v1/me/tokens/{tokenId}", 200, ("tokenId", FOREIGN, NOT_FOUND), _absent("tokenId")),
             _gateway("DELETE /v1/me/token", 200),  # the very last: after it the caller has no token
@@ -240,8 +240,8 @@ _READ = "GET /internal/v1/workspaces/{workspaceId}"
 ROUTER_INTERNAL: Mapping[str, Rule] = {
     "POST /internal/v1/invocations": Rule(Access.CONTROL_PLANE, changes=True),
     **{f"{_READ}/{what}": Rule(Access.CONTROL_PLANE, objects=("workspaceId",)) for what in _OF_WORKSPACE},
-    **{f"{_READ}/invocations/{{invocationId}}{of}": _lineage("invocationId") for of in ("", "/proof")},
-    **{f"{_READ}/traces/{{traceId}}{of}": _lineage("traceId") for of in ("", "/proof")},
+    **{f"{_READ}/invocations/{{invocationId}}{of}": _lineage("invocationId") for of in ("", "/proof", "/proof/pages")},
+    **{f"{_READ}/traces/{{traceId}}{of}": _lineage("traceId") for of in ("", "/proof", "/proof/pages")},
     "GET /internal/v1/releases/{releaseId}/reach": Rule(Access.CONTROL_PLANE, objects=("releaseId",)),
     **{f"GET /internal/v1/{what}": Rule(Access.CONTROL_PLANE) for what in ("topology/status", "status")},
     **{f"GET {path}": _OPEN for path in ("/livez", "/readyz", "/metrics")},

@@ -16,7 +16,7 @@ from aop.router.a2a.answers import Result, read_result
 from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.stream_rules import STREAM_KINDS
-from aop.router.a2a.values import artifacts_of, value_of, value_of_message, value_of_status
+from aop.router.a2a.values import artifacts_of, last_message_of, value_of, value_of_message
 from proof.inputs.mutation import JSON_TOKENS, JsonMutator, Reader, require
 from tests.base.json_standard import NotStrict, reading
 from tests.support.cards import a_card, a_skill
@@ -46,7 +46,9 @@ def _use(result: Result) -> None:
     elif isinstance(result, ArtifactUpdate):
         value_of(result.artifact.parts)
     else:
-        value_of_status(result.status)
+        message = last_message_of(result.status, result.history if isinstance(result, Task) else msgspec.UNSET)
+        if message is not None:
+            value_of_message(message)
         for artifact in artifacts_of(result) if isinstance(result, Task) else ():
             value_of(artifact.parts or (_EMPTY,))
 
@@ -105,9 +107,26 @@ class Answers(Reader):
         result: Any = value.get("result")
         if value["id"] != REQUEST_ID or not document("a2a-profile/0.2#streamResult").is_valid(result):
             return False
-        # The message of a status is judged where it becomes the result, which it does in all that is tried here.
-        status = result.get("status", {})
-        return "message" not in status or document("a2a-profile/0.2#message").is_valid(status["message"])
+        # The last Message is judged where it becomes the result, which it does in all that is tried here.
+        said = result.get("status", {}).get("message")
+        if said is None and result["kind"] == "task":
+            try:
+                said = _last_of_agent(result.get("history"))
+            except TypeError:
+                return False
+        return said is None or document("a2a-profile/0.2#message").is_valid(said)
+
+
+def _last_of_agent(history: Any) -> Any:
+    """TypeError when it is no list, or something behind that Message is no object with a role."""
+    if not isinstance(history, list | None):
+        raise TypeError
+    for said in reversed(history or []):
+        if not isinstance(said, dict) or not isinstance(role := said.get("role", ""), str):
+            raise TypeError
+        if role == "agent":
+            return said
+    return None
 
 
 _SCHEMAS: tuple[Any, ...] = (

@@ -1,5 +1,6 @@
 """The calls of one generator: each is made, checked against its order as it arrives, and kept as a small value."""
 
+import asyncio
 import json
 import time
 from collections import Counter
@@ -12,10 +13,13 @@ import msgspec
 
 from aop.client import Client, ClientError, PlatformError
 from aop.contracts.invocation import StreamEvent
+from aop.net.http import HttpClient, Target
 from proof.record import TERMINAL_EVENTS, CallResult
 from tests.support.loop import CAPABILITY, SPACE
 
 Order = Mapping[str, Any]
+_OUTCOMES = {"completed": "succeeded", "failed": "failed", "canceled": "canceled"}
+"""What a Task at the door says of its Invocation."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ class Caller:
     counted: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
+        self.door = HttpClient(idle_seconds=5, connect_seconds=60)
         self.client = Client(f"http://127.0.0.1:{self.place.gateway_port}", self.place.token)
 
     async def json(self, order: Order, expected: Mapping[str, Any] | None = None) -> Call:
@@ -97,6 +102,33 @@ class Caller:
                 call.complete = not call.left
         except ClientError as error:
             call.fail(error)
+        call.ended = time.time()
+        return call
+
+    async def at_door(self, port: int, order: Order) -> Call:
+        call, place, metadata = self._begun(), self.place, {"skillId": CAPABILITY}
+        parts = [{"kind": "data", "data": order}]
+        message = {"kind": "message", "role": "user", "messageId": "m", "parts": parts, "metadata": metadata}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
+        bearer = (b"authorization", f"Bearer {place.token}".encode())
+        answer = await self.door.request(
+            Target("http", "127.0.0.1", port, "127.0.0.1"),
+            "POST",
+            f"/a2a/{SPACE}/{place.agent_id}",
+            headers=(bearer, (b"content-type", b"application/json")),
+            body=json.dumps(body).encode(),
+            deadline=asyncio.get_running_loop().time() + 60,
+            max_body=1 << 20,
+        )
+        call.status, call.complete, found = answer.status, True, json.loads(answer.body)
+        if "result" in found:
+            task = found["result"]
+            call.outcome, call.invocation_id = _OUTCOMES[task["status"]["state"]], task["id"]
+            call.trace_id = task["metadata"]["traceId"]
+            if task["artifacts"][0]["parts"][0]["data"]["number"] != order["number"]:
+                call.wrong = "the answer of another call"
+        else:
+            call.code = found.get("code") or str(found["error"]["code"])
         call.ended = time.time()
         return call
 

@@ -35,6 +35,7 @@ def generate(place: Place, job: Job, how: Mapping[str, Any]) -> Outcome:
         caller = Caller(place)
         async with caller.client:
             await job(caller, **how)
+            await caller.door.close()
         return Outcome(caller.made, percentile(caller.late, 0.99), caller.counted)
 
     return uvloop.run(done())
@@ -56,6 +57,18 @@ async def calls(caller: Caller, callers: int, seconds: float, pause: float = 0.0
 
     async def call() -> bool:
         await caller.json({"number": next(numbers), "pauseMs": pause_ms})
+        await asyncio.sleep(pause)
+        return time.time() < until
+
+    await _by_callers(callers, call)
+
+
+async def door_calls(caller: Caller, callers: int, seconds: float, pause: float, port: int) -> None:
+    """Messages to the Agent at the door, in the A2A of 0.3."""
+    until, numbers = time.time() + seconds, count(1)
+
+    async def call() -> bool:
+        await caller.at_door(port, {"number": next(numbers)})
         await asyncio.sleep(pause)
         return time.time() < until
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from aop.base.canonical import from_base64url
-from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpTimeout, TakePiece, TransferBroken
+from aop.net.http import AnswerTooLarge, ConnectFailed, HttpTimeout, TakePiece, TransferBroken
 from aop.net.http.message import HeaderLookup
 from proof.record import AgentCall
 from tests.ledger.simulated.loop import History
@@ -77,17 +77,17 @@ class SimulatedAgents:
         self.seen: dict[str, Seen] = {}
         self.calls: list[AgentCall] = []
 
-    async def exchange(self, target: Any, method: str, request: bytes, deadline: float, max_body: int) -> Answer:
+    async def open(
+        self, target: Any, method: str, request: bytes, deadline: float, max_body: int, *, whole: bool = False
+    ) -> "SimulatedAnswer | SimulatedStream":
         name, call_id, rpc = await self._receive(request, deadline)
         if rpc == "tasks/cancel":
             await _by(deadline, asyncio.sleep(self._random.choice((0.0, 0.2, 5.0))))
-            return Answer(200, _JSON, b"{}")
-        says = await self._tell(name, deadline)
-        status = int(says[1:]) if says[:1] == "#" else 200
-        return Answer(status, _JSON, says.replace("%id%", call_id).encode())
-
-    async def open(self, target: Any, method: str, request: bytes, deadline: float, max_body: int) -> "SimulatedStream":
-        name, call_id, _ = await self._receive(request, deadline)
+            return SimulatedAnswer(200, b"{}")
+        if whole:
+            says = await self._tell(name, deadline)
+            status = int(says[1:]) if says[:1] == "#" else 200
+            return SimulatedAnswer(status, says.replace("%id%", call_id).encode())
         status = 200
         if self._scripts[name].steps[0].says[:1] in {"#", "!"}:
             status = int((await self._tell(name, deadline))[1:])
@@ -138,6 +138,23 @@ class SimulatedAgents:
             seen.finished_at = now
 
 
+class SimulatedAnswer(HeaderLookup):
+    headers = _JSON
+
+    def __init__(self, status: int, body: bytes) -> None:
+        self.status = status
+        self._body = body
+
+    def rest(self) -> bytes:
+        return self._body
+
+    def close(self) -> None:
+        """As `leave`."""
+
+    def leave(self) -> None:
+        """Requests of a script have no connection."""
+
+
 class SimulatedStream(HeaderLookup):
     headers = _EVENTS
 
@@ -156,6 +173,9 @@ class SimulatedStream(HeaderLookup):
             if not take(piece):
                 return True
         return False
+
+    def close(self) -> None:
+        """As `leave`."""
 
     def leave(self) -> None:
         """Before its end this closes the connection, which the Agent of a script does not mind."""

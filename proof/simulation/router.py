@@ -34,6 +34,7 @@ from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.unit import Unit, _drain
+from aop.serving.write_check import WriteCheck
 from aop.store.database import Database
 from proof.simulation.control_plane import AGENT_HOST, RELEASES, Published
 from tests.ledger.simulated.connection import StorePool, connect
@@ -98,7 +99,8 @@ class SimulatedRouter:
         ledger = LedgerReader(database)
         peer = Peer("http://127.0.0.1:8080", doubles.control_plane, resolver)
         self._loops = unit_loops(log, _METRICS)
-        foundation = Foundation(log, _METRICS, self._loops, resolver, database=database)
+        writes = WriteCheck(database)
+        foundation = Foundation(log, _METRICS, self._loops, resolver, database=database, writes=writes)
         parts = _Parts(
             *(_SETTINGS, RouterEnvironment(self.clock), foundation, self.journal, _COUNTS, self.supervisor),
             *(doubles.agents, peer, _WORKERS, _CHECKS),

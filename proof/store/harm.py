@@ -1,6 +1,7 @@
 """What can happen to the store: each fault is done, lasts, and is over when its function returns."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from tests.support.stalls import stalled_commits
 _STALLED_SECONDS = 7 * 5.0
 """Seven times as long as a Ledger write may take by default."""
 _NARROW = Pace(bytes_per_second=10_000, slice_bytes=1000)
+_READS = ("/invocations", "/installations")
 _END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name"
 
 
@@ -50,6 +52,16 @@ class Harm:
                 break
             await asyncio.sleep(self.chance.uniform(0.01, 0.03))
         self.found.hits["a backend ended in the middle of a Ledger write"] += caught
+
+    async def sessions_ended(self) -> None:
+        """Every session of the platform, every 0.2 s, beside reads of both stores."""
+        over = time.monotonic() + (30 if self.full else 3)
+        while time.monotonic() < over:
+            self.found.hits["a session ended"] += len(await self.made.ledger.rows(f"{_END} LIKE 'aop %'"))
+            for path in _READS:
+                status = (await self.made.read(path)).status
+                self.found.require(status in {200, 503}, f"GET {path} while sessions end: answered {status}")
+            await asyncio.sleep(0.2)
 
     async def frozen(self, seconds: float) -> None:
         async with self.server.frozen():
@@ -116,7 +128,7 @@ class Harm:
 
     async def _ask_down(self, when: str) -> None:
         """Reads of both stores: whatever they answer, it is not that there is nothing."""
-        for path in ("/invocations", "/installations"):
+        for path in _READS:
             reply = await self.made.read(path)
             self.outage.append(OutageAnswer(f"GET {path} while {when}", reply.status, reply.body))
 
@@ -142,6 +154,7 @@ FAULTS: Mapping[str, Fault] = {
     "connections reset at random bytes": Fault(Harm.reset_at_random, always=True),
     "fast restart": Fault(Harm.restarted),
     "the Router's backend ended while it writes": Fault(Harm.one_backend),
+    "all sessions ended every 0.2 s": Fault(Harm.sessions_ended, always=True),
     "200 ms away": Fault(lambda harm: harm.paced(Pace(delay=0.2), 2), felt=False),
     "10 KB/s": Fault(lambda harm: harm.paced(_NARROW, 5 if harm.full else 3), felt=None),
     "a lock held on the Ledger": Fault(Harm.locked, felt=None),

@@ -5,9 +5,8 @@ import logging
 import os
 import shutil
 import signal
-import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from aop.local.ports import any_free_port
 from aop.local.postgres import EmbeddedPostgres
 from tests.support.postgres import PostgresForTests
 from tests.support.stalls import signal_all
+from tests.support.volumes import filled, mount, unmount
 
 # Acknowledged is durable against a death of the server; the machine itself stays up, so nothing waits for the disk.
 _SETTINGS = {
@@ -84,18 +84,8 @@ class StoreServer:
         finally:
             signal_all(signal.SIGCONT, *stopped)
 
-    @contextmanager
-    def full(self, volume: str) -> Iterator[int]:
-        """Not one more byte fits; gives how many were put there."""
-        ballast = self.volumes[volume] / "ballast"
-        size = 0
-        try:
-            with ballast.open("wb", buffering=0) as filling, suppress(OSError):
-                while True:
-                    size += filling.write(bytes(4096))
-            yield size
-        finally:
-            ballast.unlink()
+    def full(self, volume: str) -> AbstractContextManager[int]:
+        return filled(self.volumes[volume])
 
 
 @asynccontextmanager
@@ -114,23 +104,14 @@ async def store_server(folder: Path) -> AsyncIterator[tuple[StoreServer, Postgre
         with suppress(Exception):
             await made.stop()
         for place in volumes.values():
-            command = ["umount", "--lazy", str(place)]
-            subprocess.run(command, check=False)  # noqa: ASYNC221  a moment, at the very end
+            unmount(place)
 
 
 def _mounted(folder: Path) -> dict[str, Path]:
     """Small volumes of memory; none where mounting is not allowed."""
     volumes: dict[str, Path] = {}
     for name, size in _VOLUME_BYTES.items():
-        place = folder / name
-        place.mkdir()
-        place.chmod(0o755)
-        command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", str(place)]
-        try:
-            done = subprocess.run(command, check=False, capture_output=True).returncode == 0
-        except OSError:
-            done = False
-        if not done:
+        if not mount(folder / name, size):
             break
-        volumes[name] = place
+        volumes[name] = folder / name
     return volumes

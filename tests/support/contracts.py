@@ -32,13 +32,15 @@ DOCUMENTS = frozenset(
             "ledger-head/1",
             "ledger-consistency/1",
             "ledger-proof/1",
+            "ledger-proof-page/1",
             "ledger-bundle/1",
+            "ledger-bundle-page/1",
             "ledger-export/1",
         ),
         *("invocation-cloud-event/1", "event-page/1", "figures/1", "release-reach/1", "release-observation/1"),
         *("topology-event/1", "topology-status/1", "router-status/1", "a2a-profile/0.2"),
         *("router-agent-credential/1", "agent-delegation/2", "agent-rejection/1"),
-        *("platform-error/2", "platform-error/3", "platform-error/4", "health/1", "front-settings/1"),
+        *("platform-error/2", "platform-error/3", "platform-error/4", "health/1", "front-settings/2"),
     }
 )
 DEFINITIONS = "definitions/1"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -105,15 +106,16 @@ class Issuer(AsyncExitStack):
     status = 200
     does: Behaviour | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         super().__init__()
+        self._tls = tls
         self.keys = usual_keys()
         self.speaks = asyncio.Event()
         self.speaks.set()
 
     async def __aenter__(self) -> Self:
         """At the port it had before, if any."""
-        self.port = await self.enter_async_context(listening(self._meet, port=self.port))
+        self.port = await self.enter_async_context(listening(self._meet, port=self.port, tls=self._tls))
         return self
 
     async def _meet(self, received: Received) -> None:
@@ -140,9 +142,9 @@ class ScriptedMonotonic:
 
 @asynccontextmanager
 async def gateway_with(
-    stores: DatabaseUrls, port: int, monotonic: ScriptedMonotonic | None = None
+    stores: DatabaseUrls, port: int, monotonic: ScriptedMonotonic | None = None, **changes: str
 ) -> AsyncIterator[RunningUnit]:
-    named = {**OIDC, "PLATFORM_OIDC_JWKS_URL": f"http://127.0.0.1:{port}/keys"}
+    named = {**OIDC, "PLATFORM_OIDC_JWKS_URL": f"http://127.0.0.1:{port}/keys", **changes}
     environment = control_plane_environment(
         PLATFORM_DATABASE_URL=stores.control_plane, PLATFORM_ROUTER_INTERNAL_ORIGIN="http://127.0.0.1:1", **named
     )

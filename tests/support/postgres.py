@@ -107,9 +107,11 @@ async def session(url: str) -> AsyncIterator[asyncpg.Connection]:
 
 
 @asynccontextmanager
-async def opened_database(url: str, *, size: int = 1, kind: type[Database] = Database) -> AsyncIterator[Database]:
+async def opened_database(
+    url: str, *, size: int = 1, kind: type[Database] = Database, statement_ms: int = _PATIENCE_MILLIS
+) -> AsyncIterator[Database]:
     """As a unit opens it, but patient: a machine that stands still for seconds ends no statement."""
-    database = await kind.open(url, size=size, application="test", statement_ms=_PATIENCE_MILLIS)
+    database = await kind.open(url, size=size, application="test", statement_ms=statement_ms)
     try:
         yield database
     finally:

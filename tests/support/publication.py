@@ -15,6 +15,7 @@ from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
 from aop.net.http import HttpClient
+from tests.support.authority import Authority
 from tests.support.cards import a_card
 from tests.support.endpoints import AgentEndpoint, agent_endpoint
 from tests.support.errors import require_error
@@ -191,14 +192,17 @@ async def require_failure(scene: Scene, binding: Json, failure: str) -> None:
 
 
 @asynccontextmanager
-async def publication_scene(stores: DatabaseUrls, *, tls: Any = None, **settings: str) -> AsyncIterator[Scene]:
+async def publication_scene(
+    stores: DatabaseUrls, *, authority: Authority | None = None, **settings: str
+) -> AsyncIterator[Scene]:
     clock, names = ScriptedClock(), ScriptedNames({"agent.test": [["127.0.0.1"]]})
     environment = control_plane_environment(
         PLATFORM_DATABASE_URL=stores.control_plane,
         PLATFORM_ROUTER_INTERNAL_ORIGIN="http://127.0.0.1:1",
+        PLATFORM_CA_FILE=None if authority is None else str(authority.roots),
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps(ALLOWED), **settings},
     )
-    peers = ControlPlaneEnvironment(clock=clock, lookup=names, tls=tls)
+    peers = ControlPlaneEnvironment(clock=clock, lookup=names)
     async with (
         agent_endpoint() as agent,
         running(lambda: build(read_control_plane_settings(environment), peers)) as unit,

@@ -47,7 +47,7 @@ class Replica:
             )
 
     async def ready(self, seconds: float = PATIENCE_SECONDS) -> None:
-        await becomes_true(self._is_ready, seconds)
+        await becomes_true(self.is_ready, seconds)
 
     async def restart(self, seconds: float = PATIENCE_SECONDS) -> float:
         """Seconds from the start of the process until it is ready."""
@@ -80,7 +80,7 @@ class Replica:
     def said(self) -> str:
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
-    async def _is_ready(self) -> bool:
+    async def is_ready(self) -> bool:
         assert self.process is not None
         assert self.process.returncode is None, self.said
         with suppress(HttpError):

@@ -37,7 +37,7 @@ cancel: not cancelable"""
 _TOPOLOGY = """snapshot in two frames|change|heartbeat|revision going back: change"""
 _DOOR_MESSAGE = """a text|an object|texts are lines of one string|Skill in the message|Skill in the request|two Skills
 context is kept|a Task is named|text beside data|two data parts|data that is no object|a file|no parts
-no output mode of ours|push"""
+no output mode of ours|push|data of a foreign media type beside text"""
 _DOOR_RESULT = "a text|an object|an array|a number|null|false"
 _DOOR_STREAM = "no chunk|one text|texts, an object, a number"
 _DOOR_ERROR = "UNAUTHENTICATED|NOT_FOUND, Workspace|VALIDATION_ERROR|AGENT_NOT_INSTALLED|DEPENDENCY_ERROR"
