@@ -16,6 +16,7 @@ from benchmarks import _pages
 from benchmarks._first_use_ways import WAYS
 from benchmarks._newcomer import StepFailed
 from benchmarks.measure import Report
+from tools.process_tree import ending_all
 
 _LONG = frozenset({"open_streams", "discovery", "figures", "first_use", "growth", "ledger", "lists", "memory", "tree"})
 """Those that take minutes."""
@@ -61,7 +62,8 @@ def main() -> int:
     sizes: list[Any] = [size for size in (chosen.calls, chosen.minutes) if size is not None]
     if chosen.user is not None:
         sizes = [chosen.user, chosen.way or ()]
-    return _measure(chosen.names or [name for name in _names() if name not in _NAMED_ONLY], sizes, chosen)
+    with ending_all():
+        return _measure(chosen.names or [name for name in _names() if name not in _NAMED_ONLY], sizes, chosen)
 
 
 def _measure(names: Sequence[str], sizes: Sequence[Any], chosen: argparse.Namespace) -> int:

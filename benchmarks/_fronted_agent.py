@@ -22,12 +22,12 @@ def agent_peer(report: Connection) -> None:
     uvloop.run(serve())
 
 
-def _response(result: bytes) -> bytes:
-    return b'{"jsonrpc":"2.0","id":"1","result":{%b}}' % result
+def _response(request_id: bytes, result: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":"%b","result":{%b}}' % (request_id, result)
 
 
-def _event(result: bytes) -> bytes:
-    content = b"data: %b\n\n" % _response(result)
+def _event(request_id: bytes, result: bytes) -> bytes:
+    content = b"data: %b\n\n" % _response(request_id, result)
     return b"%x\r\n%b\r\n" % (len(content), content)
 
 
@@ -67,23 +67,23 @@ class _Agent(asyncio.Protocol):
             return
         self._seen = b""
         request = json.loads(body)
-        said = _New if request["method"].startswith("Send") else _Old
+        said, name = _New if request["method"].startswith("Send") else _Old, request["id"].encode("ascii")
         if request["method"] in {"message/send", "SendMessage"}:
-            answer = _response(said.message)
+            answer = _response(name, said.message)
             self._transport.write(_WHOLE % (len(answer), answer))
             return
         chunks = request["params"]["message"]["parts"][0]["data"]["chunks"]
         if chunks == 1:
-            piece = _event(said.piece % (_OLD, b"false", _TEXT))
-            self._transport.write(_HEAD + _event(said.opening) + piece + _event(said.ending) + b"0\r\n\r\n")
+            events = (said.opening, said.piece % (_OLD, b"false", _TEXT), said.ending)
+            self._transport.write(_HEAD + b"".join(_event(name, each) for each in events) + b"0\r\n\r\n")
             return
-        self._transport.write(_HEAD + _event(said.opening))
-        self._next(said, 0, chunks)
+        self._transport.write(_HEAD + _event(name, said.opening))
+        self._next(said, name, 0, chunks)
 
-    def _next(self, said: type[_Old] | type[_New], number: int, count: int) -> None:
+    def _next(self, said: type[_Old] | type[_New], name: bytes, number: int, count: int) -> None:
         if number == count:
-            self._transport.write(_event(said.ending) + b"0\r\n\r\n")
+            self._transport.write(_event(name, said.ending) + b"0\r\n\r\n")
             return
         append = b"true" if number else b"false"
-        self._transport.write(_event(said.piece % (_OLD, append, b"token number %d" % number)))
-        self._loop.call_soon(self._next, said, number + 1, count)
+        self._transport.write(_event(name, said.piece % (_OLD, append, b"token number %d" % number)))
+        self._loop.call_soon(self._next, said, name, number + 1, count)

@@ -26,6 +26,8 @@ LONE = 300
 ROUNDS = 3
 WARM, REPEATS = 7, 15
 LIMIT = 50
+SKIPPED = 50
+"""Traces that are newer than the sample, as it is not one that lists have just read."""
 Read = Callable[[], Awaitable[object]]
 
 
@@ -41,7 +43,7 @@ async def sample_of(connection: Connection, month: Month) -> Sample:
     row = await connection.fetchrow(
         f"SELECT invocation_id, trace_id FROM ledger.{month.partition('invocation')}"  # noqa: S608
         " WHERE workspace_id = $1 AND router_id = 'seed' AND parent_invocation_id IS NULL"
-        " ORDER BY created_at DESC, invocation_id DESC OFFSET 100 LIMIT 1",
+        f" ORDER BY created_at DESC, invocation_id DESC OFFSET {SKIPPED} LIMIT 1",
         SPACE,
     )
     return Sample(f"inv_{row[0].hex}", row[1].hex)

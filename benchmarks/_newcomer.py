@@ -9,7 +9,6 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import threading
@@ -17,8 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 PATIENCE_SECONDS = 150.0
 _PASSED_ON = re.compile(
@@ -167,7 +165,6 @@ def newcomer(user: str) -> Iterator[Newcomer]:
         raise StepFailed(f"there is no user {user}; make one, as root: useradd {user}") from None
     if os.geteuid() not in (0, account.pw_uid):
         raise StepFailed(f"run this as root, or as {user}")
-    signal.signal(signal.SIGTERM, _end)  # so that nothing of the newcomer is left running
     home = Path(tempfile.mkdtemp(prefix="new-", dir="/var/tmp"))
     somebody = Newcomer(home, user if os.geteuid() != account.pw_uid else None)
     try:
@@ -176,7 +173,3 @@ def newcomer(user: str) -> Iterator[Newcomer]:
     finally:
         somebody.stop_all()
         shutil.rmtree(home, ignore_errors=True)
-
-
-def _end(number: int, _: FrameType | None) -> NoReturn:
-    sys.exit(128 + number)

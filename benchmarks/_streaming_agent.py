@@ -20,31 +20,39 @@ def agent_peer(report: Connection) -> None:
 
 _WHOLE = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
 _MESSAGE = (
-    b'{"jsonrpc":"2.0","id":"1","result":{"kind":"message","messageId":"m-1","role":"agent",'
-    b'"parts":[{"kind":"data","data":{"text":"%b"}}]}}'
+    b'"result":{"kind":"message","messageId":"m-1","role":"agent","parts":[{"kind":"data","data":{"text":"%b"}}]}}'
 ) % (b"an answer of about a kilobyte " * 32)
-_WHOLE_MESSAGE = _WHOLE % (len(_MESSAGE), _MESSAGE)
 _TASK = b'"taskId":"t-1","contextId":"c-1"'
 _PROOFS: dict[bytes, bytes] = {}
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
-def _event(result: bytes) -> bytes:
-    content = b'data: {"jsonrpc":"2.0","id":"1","result":{%b}}\n\n' % result
+def _begin(request_id: str) -> bytes:
+    return b'{"jsonrpc":"2.0","id":"%b",' % request_id.encode("ascii")
+
+
+def _message(request_id: str) -> bytes:
+    answer = _begin(request_id) + _MESSAGE
+    return _WHOLE % (len(answer), answer)
+
+
+def _event(begin: bytes, result: bytes) -> bytes:
+    content = b'data: %b"result":{%b}}\n\n' % (begin, result)
     return b"%x\r\n%b\r\n" % (len(content), content)
 
 
-def _piece(number: int, count: int) -> bytes:
+def _piece(begin: bytes, number: int, count: int) -> bytes:
     append, last = (b"true" if flag else b"false" for flag in (number > 0, number == count - 1))
     part = b'{"kind":"data","data":{"text":"token number %d, sent at %.6f"}}' % (number, time.time())
     return _event(
+        begin,
         b'"kind":"artifact-update",%b,"append":%b,"lastChunk":%b,"artifact":{"artifactId":"a","parts":[%b]}'
-        % (_TASK, append, last, part)
+        % (_TASK, append, last, part),
     )
 
 
-_OPENING = _event(b'"kind":"task","id":"t-1","contextId":"c-1","status":{"state":"working"}')
-_ENDING = _event(b'"kind":"status-update",%b,"status":{"state":"completed"},"final":true' % _TASK) + b"0\r\n\r\n"
+_OPENING = b'"kind":"task","id":"t-1","contextId":"c-1","status":{"state":"working"}'
+_ENDING = b'"kind":"status-update",%b,"status":{"state":"completed"},"final":true' % _TASK
 
 
 class _StreamingAgent(asyncio.Protocol):
@@ -73,27 +81,27 @@ class _StreamingAgent(asyncio.Protocol):
 
     def _answer(self, request: Any) -> None:
         if request["method"] == "message/send":
-            order = request["params"]["message"]["parts"][0]["data"]
+            order, message = request["params"]["message"]["parts"][0]["data"], _message(request["id"])
             if "pauseMs" in order:
-                self._loop.call_later(order["pauseMs"] / 1000, self._transport.write, _WHOLE_MESSAGE)
+                self._loop.call_later(order["pauseMs"] / 1000, self._transport.write, message)
             else:
-                self._transport.write(_WHOLE_MESSAGE)
+                self._transport.write(message)
             return
         if request["method"] != "message/stream":
             self._transport.write(b"HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n")
             return
-        order = request["params"]["message"]["parts"][0]["data"]
-        self._transport.write(_HEAD + _OPENING)
-        self._next(0, int(order["chunks"]), order["pauseMs"] / 1000)
+        order, begin = request["params"]["message"]["parts"][0]["data"], _begin(request["id"])
+        self._transport.write(_HEAD + _event(begin, _OPENING))
+        self._next(begin, 0, int(order["chunks"]), order["pauseMs"] / 1000)
 
-    def _next(self, number: int, count: int, pause: float) -> None:
+    def _next(self, begin: bytes, number: int, count: int, pause: float) -> None:
         if self._transport.is_closing():
             return
         if number == count:
-            self._transport.write(_ENDING)
+            self._transport.write(_event(begin, _ENDING) + b"0\r\n\r\n")
             return
-        self._transport.write(_piece(number, count))
+        self._transport.write(_piece(begin, number, count))
         if pause:
-            self._loop.call_later(pause, self._next, number + 1, count, pause)
+            self._loop.call_later(pause, self._next, begin, number + 1, count, pause)
         else:
-            self._loop.call_soon(self._next, number + 1, count, pause)
+            self._loop.call_soon(self._next, begin, number + 1, count, pause)

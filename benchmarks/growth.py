@@ -23,13 +23,16 @@ from aop.store.database import Connection, Database
 from aop.store.migrations import migrate
 from benchmarks import _growth_seed as seed
 from benchmarks._growth_away import Command, month_away, run_command
-from benchmarks._growth_reads import reads, sample_of, writes
+from benchmarks._growth_reads import SKIPPED, reads, sample_of, writes
+from benchmarks._newcomer import StepFailed
 from benchmarks.ledger import load, open_journal
 from benchmarks.measure import Figure, Report
 
 CALLS = 5_000_000
 """With four events each. `./dev bench growth --calls N` takes another number of calls."""
 MONTHS = 5
+MIN_CALLS = 2 * MONTHS * seed.CALLS_PER_TRACE * (SKIPPED + 1)
+"""So that each month has a sample: every second Trace is of the Workspace that is read."""
 LIMIT_GROWTH = 1.3
 LIMIT_MIB = 200.0
 LIMIT_HELD_MILLIS = 1_000.0
@@ -45,6 +48,8 @@ _EACH = "check of all, CPU µs of an event"
 
 
 def run(calls: int = CALLS) -> Report:
+    if calls < MIN_CALLS:
+        raise StepFailed(f"--calls is at least {MIN_CALLS:,}")
     return uvloop.run(_run(calls - calls % (MONTHS * seed.CALLS_PER_TRACE)))
 
 

@@ -17,6 +17,7 @@ BY_COMMAND = {
     "FOR-02": "`./dev interop`",
     "DOOR-06": "`./dev tck --door --kit DIR --kit DIR`, with checkouts of the public test kit",
     "DOOR-07": "`./dev prove inputs`, with schemathesis",
+    "SOUND-10": "`./dev interop`",
     "FRONT-06": "`./dev bench front`",
     "FRONT-01": "`./dev interop`",
     "HA-04": "`./dev bench growth`",

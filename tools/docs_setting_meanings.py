@@ -9,6 +9,10 @@ _BOTH = {
     "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": (
         "Private hosts where Agents may be, and public ones that may be reached over plain http. The same on all units."
     ),
+    "PLATFORM_CA_FILE": (
+        "Certificate authorities of your own, which the unit trusts beside the public ones where it calls by https:"
+        " Agents, OpenID provider, other units ([certificates](../guides/certificates.md)). It is read at the start."
+    ),
     "PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS": (
         "Time limit of a statement of a request, and of its wait for a lock. Connecting and waiting for a connection of"
         " the pool may take two and a half times as long."

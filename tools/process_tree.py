@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,17 +14,17 @@ from types import FrameType
 from typing import IO, NamedTuple
 
 _PR_SET_CHILD_SUBREAPER = 36
-_ORDERLY_SECONDS = 8.0
-_KILL_SECONDS = 5.0
+_ORDERLY_SECONDS = 7.0
+_KILL_SECONDS = 2.0
 _POLL_SECONDS = 0.05
 
 
-class Ended(Exception):
-    """This program was told to end; everything that was started has ended."""
+class Ended(SystemExit):
+    """This program was told to end; everything that was started has ended. No loop takes it for a fault of its own."""
 
     def __init__(self, number: int) -> None:
-        super().__init__(signal.Signals(number).name)
-        self.exit_code = 128 + number
+        super().__init__(128 + number)
+        self.name = signal.Signals(number).name
 
 
 class _Process(NamedTuple):
@@ -34,21 +35,28 @@ class _Process(NamedTuple):
 
 @contextmanager
 def ending_all() -> Iterator[None]:
-    """Inside, SIGTERM and SIGHUP interrupt all descendants as Ctrl-C does, then kill what is left, and raise Ended."""
+    """Inside, SIGTERM and SIGHUP interrupt all descendants as Ctrl-C does, then kill what is left, and raise Ended.
+
+    After Ctrl-C the terminal has told all of them. However long it takes to clear up, all has ended within 10 seconds.
+    """
     if sys.platform == "linux":
         # Whoever loses its parent becomes our child, so that nobody is out of sight.
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     def end(number: int, _: FrameType | None) -> None:
-        raise Ended(number)
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)
+        # What clears up on the way out may wait for a server that takes its time, or for ever.
+        threading.Thread(target=_kill_later, args=(128 + number,), daemon=True).start()
+        raise KeyboardInterrupt if number == signal.SIGINT else Ended(number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    # A shell lets what it starts in the background ignore SIGINT, and so it stays.
+    ignores = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    numbers = (signal.SIGTERM, signal.SIGHUP) if ignores else (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield
     except (Ended, KeyboardInterrupt) as told:
-        for number in before:
-            signal.signal(number, signal.SIG_IGN)
-        # After Ctrl-C the terminal has told everybody in the group already.
         _end_descendants(interrupting=isinstance(told, Ended))
         raise
     finally:
@@ -73,6 +81,12 @@ def _pass_on(output: IO[bytes], seen: Callable[[bytes], None]) -> None:
         seen(piece)
 
 
+def _kill_later(code: int) -> None:
+    time.sleep(_ORDERLY_SECONDS)
+    _kill_descendants()
+    os._exit(code)
+
+
 def _end_descendants(*, interrupting: bool) -> None:
     own_group = os.getpgrp()
     for process in _descendants():
@@ -82,6 +96,10 @@ def _end_descendants(*, interrupting: bool) -> None:
     while _descendants() and time.monotonic() < deadline:
         _reap()
         time.sleep(_POLL_SECONDS)
+    _kill_descendants()
+
+
+def _kill_descendants() -> None:
     deadline = time.monotonic() + _KILL_SECONDS  # one of another user, or stuck in the kernel, does not end
     while (left := _descendants()) and time.monotonic() < deadline:
         for process in left:

@@ -23,8 +23,8 @@ def run_some(python: Path, arguments: Sequence[str], say: Say) -> int:
         with ending_all():
             return exit_code([str(python), "-m", "pytest", *arguments], child_environment())
     except Ended as end:
-        say(f"ended by {end}; nothing is left running")
-        return end.exit_code
+        say(f"ended by {end.name}; nothing is left running")
+        raise
 
 
 def run_all(python: Path, say: Say) -> int:
@@ -40,8 +40,8 @@ def run_all(python: Path, say: Say) -> int:
             told.seek(0)
             print(told.read().decode(errors="replace"), end="", flush=True)
     except Ended as end:
-        say(f"ended by {end}; nothing is left running")
-        return end.exit_code
+        say(f"ended by {end.name}; nothing is left running")
+        raise
     return summarize(checks, code, failures, time.monotonic() - started, say)
 
 

@@ -28,7 +28,7 @@ def _draw(chosen: argparse.Namespace) -> int:
     if chosen.list.exists():
         _say(f"{chosen.list} is there already: a list is drawn once, before any test is run on it")
         return 2
-    report.write_list(chosen.list, chosen.seed, _commit(), draw(chosen.seed, chosen.count))
+    report.write_list(chosen.list, chosen.seed, _commit(), draw(chosen.seed, chosen.count, chosen.within))
     _say(f"{chosen.count} mutants of seed {chosen.seed} in {chosen.list}")
     return 0
 
@@ -79,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     drawing.add_argument("list", type=Path, metavar="LIST", help="the file to write")
     drawing.add_argument("--seed", type=int, required=True)
     drawing.add_argument("--count", type=int, default=40)
+    drawing.add_argument(
+        "--within", nargs="*", default=[], metavar="PACKAGE", help="packages of aop; all when left out"
+    )
     recording = commands.add_parser("record", help="run the tests once and record what each of them reaches")
     recording.add_argument("paths", nargs="*", metavar="PATH", help="files or folders of tests; all when left out")
     running = commands.add_parser("run", help="run the ordinary tests on each mutant of a list")

@@ -24,9 +24,12 @@ class Place:
     statement: ast.stmt
 
 
-def draw(seed: int, count: int) -> list[Mutant]:
-    """Every module gets its share by the number of its statements, because the places lie at equal distances."""
-    choice, places = random.Random(seed), all_places()
+def draw(seed: int, count: int, packages: Sequence[str] = ()) -> list[Mutant]:
+    """Every module gets its share by the number of its statements, because the places lie at equal distances.
+
+    `packages` of `aop`, such as `door`; all of the product when none is named.
+    """
+    choice, places = random.Random(seed), [place for place in all_places() if _lies_in(place, packages)]
     distance = len(places) / count
     offset = choice.random()
     drawn: list[Mutant] = []
@@ -35,6 +38,10 @@ def draw(seed: int, count: int) -> list[Mutant]:
         after = (places[(first + step) % len(places)] for step in range(len(places)))
         drawn.append(next(found for place in after if (found := _mutant_at(place, choice, drawn)) is not None))
     return drawn
+
+
+def _lies_in(place: Place, packages: Sequence[str]) -> bool:
+    return not packages or any(place.path.is_relative_to(SOURCE / "aop" / package) for package in packages)
 
 
 @cache

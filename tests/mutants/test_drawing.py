@@ -23,6 +23,12 @@ def test_a_seed_gives_one_list_and_another_seed_another(drawn: list[Mutant]) -> 
     assert draw(SEED + 1, COUNT) != drawn
 
 
+def test_a_list_can_keep_to_some_packages() -> None:
+    within = draw(SEED, 10, ["door", "ledger/tree"])
+    assert len(within) == 10
+    assert all(mutant.file.startswith(("src/aop/door/", "src/aop/ledger/tree/")) for mutant in within)
+
+
 def test_every_mutant_is_one_change_that_compiles_and_means_something_else(drawn: list[Mutant]) -> None:
     assert len(set(drawn)) == COUNT
     for mutant in drawn:

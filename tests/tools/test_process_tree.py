@@ -5,22 +5,20 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.support.processes import processes_of
+from tests.support.processes import children, is_alive, processes_of
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.environments import ROOT, child_environment
 
 RUNNER = """
 import sys
-from tools.process_tree import Ended, ending_all, exit_code
-try:
-    with ending_all():
-        exit_code([sys.executable, '-c', sys.argv[1], sys.argv[2]], {})
-except Ended as end:
-    sys.exit(end.exit_code)
+from tools.process_tree import ending_all, exit_code
+with ending_all():
+    exit_code([sys.executable, '-c', sys.argv[1], sys.argv[2]], {})
 """
 # As a test does: it starts a server in a session of its own, and stops it when it is interrupted.
 ORDERLY = """
@@ -66,6 +64,37 @@ def test_a_real_test_run_that_is_told_to_end_leaves_no_server_and_no_worker(tmp_
         run.send_signal(signal.SIGTERM)
         assert run.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
     assert processes_of(mark) == {}
+
+
+@pytest.mark.long
+@pytest.mark.rows("LEAN-05")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("command", "unit"), [("benchmarks workers", "aop router"), ("proof postgres", "postgres")])
+def test_a_benchmark_or_proof_that_is_told_to_end_leaves_nothing(
+    command: str, unit: str, number: signal.Signals
+) -> None:
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen([sys.executable, "-m", *command.split()], cwd=ROOT, stdout=quiet, stderr=quiet) as run:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while unit not in " ".join((started := _descendants(run.pid)).values()):
+            assert run.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        run.send_signal(number)
+        code = run.wait(PATIENCE_SECONDS)
+    left = {pid: line for pid, line in started.items() if is_alive(pid)}
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert (left, code in {128 + number, -number}) == ({}, True)
+
+
+def _descendants(pid: int) -> dict[int, str]:
+    """The commands of all that a process has started, and what these have."""
+    found = dict[int, str]()
+    for child in children(pid):
+        with suppress(OSError):
+            found |= {child: Path(f"/proc/{child}/cmdline").read_text().replace("\0", " "), **_descendants(child)}
+    return found
 
 
 def _lives(pid: int) -> bool:
