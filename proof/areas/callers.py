@@ -18,7 +18,7 @@ from tests.support.waiting import background
 
 _HEAD_SECONDS, _BODY_SECONDS, _STALL_SECONDS = 5.0, 30.0, 34.0
 _GRACE_SECONDS = 2.0
-"""For the attackers' own clock, which is read when they get round to it."""
+"""For a unit that is busy with all of them at once."""
 _HONEST_CALLERS = 4
 _READER_MIB = 1.0
 """The most that one stalled reader may cost a unit beside its sockets."""
@@ -115,8 +115,8 @@ def _judge_attackers(found: Findings, fates: Mapping[str, Sequence[Fate]], scale
         bound = bounds[name] + _GRACE_SECONDS
         if scale.seconds > bound:
             found.require(any(fate.cut for fate in all_of_kind), f"none of the {name} was ended")
-            oldest = max(fate.age for fate in all_of_kind)
-            found.figures.append(Figure(f"oldest of the {name}", oldest, "s", at_most=bound))
+            oldest = max(fate.open_at for fate in all_of_kind)
+            found.figures.append(Figure(f"oldest of the {name} that was seen open", oldest, "s", at_most=bound))
     answers = {name: {fate.status for fate in of_kind} - {""} for name, of_kind in fates.items()}
     odd = {line for line in answers["slow bodies"] if not line.startswith("HTTP/1.1 400 ")}
     found.require(not odd, f"slow bodies were answered {sorted(odd)}")

@@ -38,6 +38,9 @@ class Fate:
     """Of one connection: how old it got, whether the platform ended it, and what it took."""
 
     age: float = 0.0
+    """When its end was noticed: after the tick in which it came."""
+    open_at: float = 0.0
+    """How old it was when it was last seen open: an attacker that is late to look makes no unit late."""
     cut: bool = False
     status: str = ""
     """The first line of its answer."""
@@ -54,6 +57,12 @@ class Fate:
         self.taken += len(piece)
         return bool(piece)
 
+    def begin(self) -> None:
+        self._began = time.monotonic()
+
+    def is_open(self) -> None:
+        self.open_at = time.monotonic() - self._began
+
     def ended(self, *, cut: bool) -> "Fate":
         self.age, self.cut = time.monotonic() - self._began, cut
         return self
@@ -66,6 +75,7 @@ async def attack(attacker: Attacker, until: float) -> Fate:
         sock.setsockopt(*attacker.option)
         sock.setblocking(False)
         await loop.sock_connect(sock, ("127.0.0.1", attacker.port))
+        fate.begin()
         await loop.sock_sendall(sock, attacker.start)
         while time.monotonic() < until:
             await asyncio.sleep(attacker.tick)
@@ -78,6 +88,7 @@ async def attack(attacker: Attacker, until: float) -> Fate:
             )
             if not open_still:
                 break
+            fate.is_open()
         else:
             return fate.ended(cut=False)
     return fate.ended(cut=True)
