@@ -116,9 +116,13 @@ class Harm:
     async def log_full(self) -> None:
         """The server cannot write its log of changes: it gives up, and is started again when there is room."""
         await self.full_volume("wal")
-        with suppress(Exception):
-            await self.server.stop()
-        await self.server.start()
+        await self.server.start_again()
+
+    async def data_full(self) -> None:
+        """The server goes on, unless a checkpoint falls into this time: then it gives up and is started again, too."""
+        await self.full_volume("data")
+        if not self.server.is_running():
+            await self.server.start_again()
 
     async def full_volume(self, volume: str) -> None:
         if volume == "wal":
@@ -159,7 +163,7 @@ FAULTS: Mapping[str, Fault] = {
     "10 KB/s": Fault(lambda harm: harm.paced(_NARROW, 5 if harm.full else 3), felt=None),
     "a lock held on the Ledger": Fault(Harm.locked, felt=None),
     "connections exhausted": Fault(Harm.exhausted),
-    "data volume full": Fault(lambda harm: harm.full_volume("data"), needs_volumes=True),
+    "data volume full": Fault(Harm.data_full, needs_volumes=True),
     "log volume full": Fault(Harm.log_full, needs_volumes=True),
     "frozen for 20 s": Fault(lambda harm: harm.frozen(20), long=True),
     "commits stalled for seven write timeouts": Fault(Harm.stalled, long=True),

@@ -13,6 +13,7 @@ from pathlib import Path
 from aop.local.ports import any_free_port
 from aop.local.postgres import EmbeddedPostgres
 from tests.support.postgres import PostgresForTests
+from tests.support.processes import is_alive
 from tests.support.stalls import signal_all
 from tests.support.volumes import filled, mount, unmount
 
@@ -64,6 +65,15 @@ class StoreServer:
         """Fast: every client gets to know."""
         if self.running is not None:
             await self.running.stop()
+
+    async def start_again(self) -> None:
+        """Also when it gave up by itself."""
+        with suppress(Exception):
+            await self.stop()
+        await self.start()
+
+    def is_running(self) -> bool:
+        return self.running is not None and is_alive(self.running.pid)
 
     def processes(self) -> list[int]:
         assert self.running is not None
