@@ -6,12 +6,12 @@ import click
 import msgspec
 
 from aop.cli.card_difference import CardDifference
+from aop.cli.installed import name_warnings
 from aop.cli.output import Line, facts, moment, prose, status, styled, table
 from aop.cli.platform import Platform
 from aop.cli.problems import CommandProblem
 from aop.contracts.card import AgentCard, Limits
-from aop.contracts.catalog import AgentOverview, CatalogEntry, Resemblance, ResemblingPart
-from aop.contracts.text import mixes_scripts
+from aop.contracts.catalog import AgentOverview, CatalogEntry
 
 
 @click.argument("agent", metavar="AGENT", help="The Agent's id.")
@@ -111,19 +111,3 @@ def _limits(limits: Limits) -> str:
         f"{limits.timeout_ms / 1000:g} s, input {limits.max_input_bytes} bytes,"
         f" output {limits.max_output_bytes} bytes, {streaming}"
     )
-
-
-def name_warnings(overview: AgentOverview, card: AgentCard) -> list[Line]:
-    found = [] if overview.resembles is msgspec.UNSET else [_resemblance(one) for one in overview.resembles]
-    for what, name in (("its name", card.name), ("the name of its owner", card.owner.display_name)):
-        if mixes_scripts(name):
-            found.append(f"{what}, {name}, mixes letters of scripts that look alike")
-    return [styled(("warning  ", "bold yellow"), (text, "yellow")) for text in found]
-
-
-def _resemblance(one: Resemblance) -> str:
-    if one.part is ResemblingPart.NAME:
-        return f"{one.text} looks like {one.agent_id} of {one.owner_id}, which was published before it"
-    if one.agent_id is msgspec.UNSET:
-        return f"the prefix {one.text} is the provider id of {one.owner_id}, not of its owner"
-    return f"the prefix {one.text} was used first by {one.owner_id}, in {one.agent_id}, not by its owner"

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from aop.cli.installations import current_installation
+from aop.cli.installed import current_installation
 from aop.cli.invoke import FollowedInvocation
 from aop.cli.invoke_input import Work, work_of
 from aop.cli.output import styled

@@ -4,9 +4,9 @@ import asyncio
 
 from aop.base.clock import utc_now
 from aop.cli.client_problems import problem_of
+from aop.cli.invocation_lines import explained, milliseconds, state_of
 from aop.cli.output import Line, styled
 from aop.cli.platform import InWorkspace, first
-from aop.cli.trace import explained, milliseconds, state_of
 from aop.client import ClientError
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord
 

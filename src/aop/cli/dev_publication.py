@@ -12,8 +12,7 @@ from aop.cli.card_findings import CardFile
 from aop.cli.card_version import registered_versions, with_version
 from aop.cli.dev_steps import to_its_end
 from aop.cli.dev_version import development_version, is_development
-from aop.cli.install import permission_lines
-from aop.cli.installations import current_installation
+from aop.cli.installed import current_installation, permission_lines
 from aop.cli.output import styled
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem

@@ -8,10 +8,10 @@ import click
 import msgspec
 
 from aop.base.clock import from_text, to_text, utc_now
+from aop.cli.invocation_lines import milliseconds
 from aop.cli.output import Cell, Line, facts, moment, styled, table
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import UsageProblem
-from aop.cli.trace import milliseconds
 from aop.contracts.figures import MINUTE, CallCounts, Figures, Latency
 
 _NONE: Final = "nothing was invoked"

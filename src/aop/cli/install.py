@@ -7,9 +7,9 @@ import msgspec
 
 from aop.base.semver import Version
 from aop.base.semver_range import Range, RangeSyntax
-from aop.cli.agent_show import name_warnings
 from aop.cli.dev_version import is_development
-from aop.cli.output import Line, facts, status, styled, table
+from aop.cli.installed import name_warnings, permission_lines
+from aop.cli.output import Line, facts, status, styled
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
 from aop.contracts.card import AgentCard
@@ -95,19 +95,6 @@ def require_declared(card: AgentCard, accepted: Sequence[str]) -> None:
             f"{card.agent_id} {card.version} does not ask for {', '.join(unknown)}",
             f"it asks for {', '.join(sorted(declared)) or 'no permission'}",
         )
-
-
-def permission_lines(card: AgentCard, accepted: Sequence[str]) -> list[Line]:
-    """What the Agent asks for, what of it is accepted, and which Skills will be refused for that."""
-    lines: list[Line] = []
-    if card.permissions:
-        rows = [("yes" if one.id in accepted else "no", one.id, one.description) for one in card.permissions]
-        lines += table(["accept", "permission", "meaning"], rows)
-    refused = [skill.id for skill in card.skills if not set(skill.required_permissions) <= set(accepted)]
-    if refused:
-        sentence = f"Skills that will be refused, because a permission is not accepted: {', '.join(refused)}"
-        lines.append(styled((sentence, "yellow")))
-    return lines
 
 
 def _question(accepted: Sequence[str]) -> str:

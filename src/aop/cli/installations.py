@@ -6,9 +6,9 @@ from typing import Literal
 import click
 
 from aop.cli import options
+from aop.cli.installed import current_installation
 from aop.cli.output import moment, status, table
 from aop.cli.platform import InWorkspace, first
-from aop.cli.problems import CommandProblem
 from aop.contracts.workspace import Installation, InstallationItem, InstallationStatus
 
 _agent = click.argument("agent", metavar="AGENT", help="The Agent's id, or an inst_… id.")
@@ -71,20 +71,6 @@ async def uninstall(platform: InWorkspace, agent: str) -> None:
     current = await current_installation(platform, agent)
     done = await platform.client.uninstall_agent(platform.workspace_id, current.installation_id)
     platform.out.tell(done, _line(done))
-
-
-async def current_installation(platform: InWorkspace, agent: str) -> Installation:
-    """That of an Agent, or the one with this id."""
-    if agent.startswith("inst_"):
-        return await platform.client.read_installation(platform.workspace_id, agent)
-    async for one in platform.client.list_installations(platform.workspace_id):
-        if one.agent_id == agent and one.status is not InstallationStatus.UNINSTALLED:
-            return one
-    raise CommandProblem(
-        f"{agent} is not installed in the Workspace {platform.workspace_id}",
-        code="AGENT_NOT_INSTALLED",
-        recovery="`aop installations` lists what is installed; `aop install AGENT` installs another",
-    )
 
 
 async def _set(platform: InWorkspace, agent: str, status: Literal["enabled", "disabled"]) -> None:

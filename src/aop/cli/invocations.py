@@ -6,10 +6,10 @@ import click
 
 from aop.base.clock import from_text
 from aop.cli import options
+from aop.cli.invocation_lines import explained, milliseconds, state_of
 from aop.cli.lineage_filters import arguments_of, filtered
 from aop.cli.output import Cell, Line, facts, moment, status, table
 from aop.cli.platform import InWorkspace, first
-from aop.cli.trace import explained, milliseconds, state_of
 from aop.contracts.lineage import InvocationDetail, InvocationEvent, InvocationRecord
 
 _HEADINGS = ["created", "status", "time", "agent", "capability", "invocation"]

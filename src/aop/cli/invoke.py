@@ -8,11 +8,12 @@ from typing import Any
 import click
 import msgspec
 
+from aop.cli.invocation_lines import milliseconds
 from aop.cli.invoke_input import Work, work_of
 from aop.cli.output import json_text, styled
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem
-from aop.cli.trace import milliseconds, show_trace
+from aop.cli.trace import show_trace
 from aop.client import ClientError, DeadlinePassed, PlatformError, ResultStream, StreamInterrupted
 
 

@@ -9,7 +9,7 @@ import msgspec
 from aop.base import json as strict_json
 from aop.base.ids import is_safe_identifier
 from aop.cli.asking import standard_input
-from aop.cli.installations import current_installation
+from aop.cli.installed import current_installation
 from aop.cli.json_lines import syntax_problem
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem

@@ -3,11 +3,11 @@
 import msgspec
 from click.exceptions import Exit
 
+from aop.cli.invocation_lines import milliseconds
 from aop.cli.output import Cell, Line, facts, moment
 from aop.cli.output import status as coloured
 from aop.cli.platform import Platform
 from aop.cli.problems import EXIT_REFUSED
-from aop.cli.trace import milliseconds
 from aop.contracts.health import HealthStatus, PlatformStatus, RouterHealth, RouterState, TopologyHealth
 from aop.contracts.router_status import SchemaLoad, SequenceLag, UnwrittenFacts, WatchFreshness
 from aop.local.unit import answers_ready

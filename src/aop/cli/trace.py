@@ -1,17 +1,17 @@
 """`aop trace`: who called whom, drawn as a tree with times on one axis."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import click
 
 from aop.base.clock import from_text, utc_now
-from aop.cli.output import STATUS_STYLES, Cell, Line, styled, text_of
+from aop.cli.invocation_lines import explained, milliseconds, state_of
+from aop.cli.output import STATUS_STYLES, Line, styled, text_of
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
-from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, InvocationStatus, Trace
-from aop.contracts.recovery import recovery_of
+from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, Trace
 
 _NARROWEST_BAR, _WIDEST_BAR = 10, 60
 _BLOCK, _TICK = "█", "▏"
@@ -80,31 +80,6 @@ def drawn(trace: Trace, width: int, now: datetime) -> list[Line]:
             )
         )
     return [*lines, *explained(trace.invocations)]
-
-
-def explained(records: Iterable[InvocationRecord]) -> list[Line]:
-    """What each kind of failure means and what to do about it, once each."""
-    kinds = dict.fromkeys((record.error_code, record.reason or None) for record in records)
-    lines: list[Line] = []
-    for code, reason in kinds:
-        if code:
-            recovery = recovery_of(code, reason)
-            lines += ["", styled((code, "bold"))]
-            if reason is not None:
-                lines.append(styled(("  reason      ", "bold"), f"{reason}: {recovery.sentence}"))
-            lines.append(styled(("  what to do  ", "bold"), recovery.action))
-    return lines
-
-
-def milliseconds(amount: float) -> str:
-    return f"{amount / 1000:.2f} s" if amount >= 10_000 else f"{amount:.0f} ms"
-
-
-def state_of(record: InvocationRecord) -> Cell:
-    """A failure with its code and reason; the other ends have one code each, which says no more than they do."""
-    failed = record.status is InvocationStatus.FAILED
-    said = " ".join((record.status, *(why for why in (record.error_code, record.reason) if failed and why)))
-    return styled((said, STATUS_STYLES.get(record.status, "")))
 
 
 def _rows(records: Sequence[InvocationRecord], now: datetime) -> Iterator[_Row]:

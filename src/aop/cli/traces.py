@@ -3,10 +3,10 @@
 from typing import Any
 
 from aop.cli import options
+from aop.cli.invocation_lines import milliseconds, state_of
 from aop.cli.lineage_filters import arguments_of, filtered
 from aop.cli.output import Cell, moment, table
 from aop.cli.platform import InWorkspace, first
-from aop.cli.trace import milliseconds, state_of
 from aop.contracts.lineage import TraceItem
 
 _HEADINGS = ["created", "status", "time", "calls", "failed", "agent", "capability", "trace"]

@@ -8,8 +8,8 @@ import msgspec
 
 from aop.base.semver import Version
 from aop.cli.card_difference import CardDifference
-from aop.cli.install import chosen_version, installed_lines, permission_lines, require_declared
-from aop.cli.installations import current_installation
+from aop.cli.install import chosen_version, installed_lines, require_declared
+from aop.cli.installed import current_installation, permission_lines
 from aop.cli.output import Line, styled, table
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
