@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = 400
 MAX_FUNCTION_LINES = 45
 MEDIAN_LINES = (80, 130)
-_BANNED_STEMS = re.compile(r"(^|_)(utils?|helpers?|common|misc|manager|service|handlers?)(_|$)|\d$")
+# A digit at the end is a second try of a name, but for a version of a protocol: v0_3.
+_BANNED_STEMS = re.compile(r"(^|_)(utils?|helpers?|common|misc|manager|service|handlers?)(_|$)|(?<!^v\d_)\d$")
 _HOST = re.compile(r"https?://|--(index-url|extra-index-url|find-links)|\bfile:", re.IGNORECASE)
 _BARE_IGNORE = re.compile(r"#\s*type:\s*ignore(?!\[[\w, -]+\]  # \w)")
 _BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")

@@ -7,16 +7,14 @@ from typing import Any
 import msgspec
 import rfc8785
 
+from aop.a2a.answers import STREAM_KINDS, AgentFault, Result, read_result
+from aop.a2a.judge import artifacts_of, last_message_of, value_of, value_of_message
+from aop.a2a.repetition import Repetition
+from aop.a2a.v0_3 import ArtifactUpdate, Message, Part, PartKind, Task
 from aop.base import json as strict_json
 from aop.cards.reading import ReadCard, read_card
-from aop.contracts.a2a import ArtifactUpdate, Message, Part, PartKind, Task
 from aop.contracts.documents import document
 from aop.contracts.errors import InvalidRequest
-from aop.router.a2a.answers import Result, read_result
-from aop.router.a2a.outcome import AgentFault
-from aop.router.a2a.repetition import Repetition
-from aop.router.a2a.stream_rules import STREAM_KINDS
-from aop.router.a2a.values import artifacts_of, last_message_of, value_of, value_of_message
 from proof.inputs.mutation import JSON_TOKENS, JsonMutator, Reader, require
 from tests.base.json_standard import NotStrict, reading
 from tests.support.cards import a_card, a_skill

@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from aop.a2a.answers import AgentFault
+from aop.a2a.v0_3 import Task, TaskState
 from aop.agent import profile
-from aop.agent.profile import ProfileBroken, RpcRefused, StreamJudge
-from aop.contracts.a2a import Task, TaskState
+from aop.agent.profile import RpcRefused, StreamJudge
 from aop.contracts.documents import compiled
 from tests.support.vectors import each
 
@@ -27,7 +28,7 @@ def test_a_stream_vector_gives_its_chunks_and_breaks_where_it_says(case: dict[st
             chunks += judge.read(raw(result))
         if case["end"] == "clean":
             judge.end()
-    except ProfileBroken:
+    except AgentFault:
         broken = True
     assert chunks == case["chunks"]
     assert broken == (case["outcome"].get("code") == "A2A_PROTOCOL_ERROR")
@@ -44,7 +45,7 @@ def test_a_json_rpc_vector_is_a_result_an_error_or_broken(case: dict[str, Any]) 
         verdict = "result"
     except RpcRefused:
         verdict = "error"
-    except ProfileBroken:
+    except AgentFault:
         verdict = "protocol_error"
     assert verdict == case["verdict"]
 
@@ -60,7 +61,7 @@ def test_the_answer_to_message_send_gives_its_value_or_is_broken(case: dict[str,
         found = profile.message_or_task(profile.rpc_result(body.encode(), "1"))
         is_completed = not isinstance(found, Task) or found.status.state is TaskState.COMPLETED
         value = profile.result_value(found, accepts) if is_completed else None
-    except (ProfileBroken, RpcRefused) as problem:
+    except (AgentFault, RpcRefused) as problem:
         wanted = "AGENT_EXECUTION_FAILED" if isinstance(problem, RpcRefused) else "A2A_PROTOCOL_ERROR"
         assert case["outcome"]["code"] == wanted
         return
@@ -78,7 +79,7 @@ def test_the_answer_to_a_task_method_is_a_task_or_an_error(case: dict[str, Any])
             profile.rpc_result(answer, case["request"]["id"])
         assert refused.value.code == case["answer"]["error"]["code"]
     elif case["name"].endswith(("made-up state", "a message instead")):
-        with pytest.raises(ProfileBroken):
+        with pytest.raises(AgentFault):
             profile.task(profile.rpc_result(answer, case["request"]["id"]))
     else:
         profile.task(profile.rpc_result(answer, case["request"]["id"]))

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from aop.a2a.v0_3 import TaskState
 from aop.agent import AgentContext, AgentSkill, InputRefused, NestedCallFailed, current
 from aop.agent.task import NEXT_STATES, SkillTask
-from aop.contracts.a2a import TaskState
 from aop.contracts.errors import ErrorCode
 from tests.agent.agents import ask
 from tests.agent.served import BLOCKING, PATH, ServedAgent, echo, message, message_of, served_agent

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from aop.a2a.v0_3 import TaskState
 from aop.agent import profile
 from aop.agent.profile import RpcRefused, StreamJudge
-from aop.contracts.a2a import TaskState
 from aop.contracts.documents import document
 from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from aop.a2a.v0_3 import TaskState
 from aop.agent import profile
 from aop.agent.profile import StreamJudge
-from aop.contracts.a2a import TaskState
 from aop.local.ports import any_free_port
 from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample, running_sample

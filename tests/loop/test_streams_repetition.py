@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from aop.router.a2a.answers import read_result
-from aop.router.a2a.repetition import Repetition
-from aop.router.a2a.stream_rules import STREAM_KINDS
+from aop.a2a.answers import STREAM_KINDS, read_result
+from aop.a2a.repetition import Repetition
 from tests.support.loop import Platform, open_skill
 from tests.support.peers import Received
 from tests.support.stream import require_agreement, require_sent, streaming

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
+from aop.a2a.judge import TrackedTask
 from aop.cards.checks import IN_LOOP_BYTES
 from aop.net.sse import frame
 from aop.router.a2a.agent import AgentConversation, Agents, StreamReading, WriteMessage
 from aop.router.a2a.streaming import stream_chunks
-from aop.router.a2a.tracked_task import TrackedTask
 
 
 class Conversation(AgentConversation):

@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
+from aop.a2a.answers import STREAM_KINDS, AgentFault, read_result
+from aop.a2a.judge import AgentCanceled, StreamRules, TrackedTask
 from aop.contracts.errors import ErrorCode, Reason
-from aop.router.a2a.answers import read_result
-from aop.router.a2a.outcome import AgentCanceled, AgentFault
-from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
-from aop.router.a2a.tracked_task import TrackedTask
 from tests.support.vectors import VECTORS, code_and_reason
 
 CASES: list[dict[str, Any]] = json.loads((VECTORS / "a2a-stream.json").read_bytes())["cases"]

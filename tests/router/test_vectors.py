@@ -9,6 +9,8 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from aop.a2a.answers import TASK, AgentFault
+from aop.a2a.judge import AgentCanceled, TrackedTask
 from aop.base.clock import utc_now
 from aop.cards.checks import ANYTHING, SchemaChecks
 from aop.cards.workers import SchemaWorkers
@@ -19,12 +21,10 @@ from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
 from aop.net.policy import AllowList, NetworkPolicy, Resolver
 from aop.router.a2a import requests
-from aop.router.a2a.agent import TASK, AgentConversation, Agents, AnswerLimits
+from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
-from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.sending import send_and_follow
 from aop.router.a2a.skill_requests import RequestsOfSkills
-from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.settings import read_router_settings
 from aop.router.targets.topology import Topology, WatchBroken
 from aop.router.targets.topology_watch import read_event

@@ -91,10 +91,11 @@ def invalid_examples() -> Iterator[Invalid]:
 
 
 def readers() -> Mapping[str, type]:
-    """The readers of every module of aop.contracts; no document has two."""
+    """The readers of every module of aop.contracts, and of A2A; no document has two."""
     merged: dict[str, type] = {}
-    for module in pkgutil.iter_modules(aop.contracts.__path__):
-        found: Mapping[str, type] = getattr(importlib.import_module(f"aop.contracts.{module.name}"), "READERS", {})
+    names = [f"aop.contracts.{module.name}" for module in pkgutil.iter_modules(aop.contracts.__path__)]
+    for name in (*names, "aop.a2a.v0_3"):
+        found: Mapping[str, type] = getattr(importlib.import_module(name), "READERS", {})
         repeated = merged.keys() & found.keys()
         if repeated:
             raise AssertionError(f"two readers for {sorted(repeated)}")

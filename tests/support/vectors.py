@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from aop.a2a.answers import AgentFault
 from aop.base import assets
 from aop.contracts.credential import CONTEXT_HEADERS
-from aop.router.a2a.outcome import AgentFault
 
 VECTORS = assets.folder("contracts") / "vectors"
 

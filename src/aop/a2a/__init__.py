@@ -1,1 +1,1 @@
-"""A2A over JSON-RPC on the wire: what Agents, the front and the door share, in both versions of the protocol."""
+"""A2A over JSON-RPC in both versions of the protocol: read, written and judged for Router, Agents, front and door."""

@@ -9,6 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
+from aop.a2a.answers import AgentFault
+from aop.a2a.judge import RUNNING
+from aop.a2a.v0_3 import Task, TaskState
 from aop.agent import profile
 from aop.agent.attacks import attacks
 from aop.agent.card import PUBLIC_CARD_PATH
@@ -22,10 +25,9 @@ from aop.agent.exchange import (
     require,
     require_rejection,
 )
-from aop.agent.profile import ProfileBroken, RpcRefused, StreamJudge
+from aop.agent.profile import RpcRefused, StreamJudge
 from aop.agent.testing import SignedRequest, SignedRouter
 from aop.base.ids import new_id
-from aop.contracts.a2a import Task, TaskState
 from aop.contracts.card import AgentCard, Skill
 from aop.net.http import HttpError
 from aop.net.origin import Endpoint
@@ -106,7 +108,7 @@ class AgentCheck:
             await act()
         except RpcRefused as refused:
             return f"answered with {refused}"
-        except (CheckFailed, ProfileBroken) as problem:
+        except (CheckFailed, AgentFault) as problem:
             return str(problem)
         except EventTooLarge:
             return "an event of the stream is larger than 1 MiB"
@@ -180,7 +182,7 @@ class AgentCheck:
     async def _followed(self, found: Task, capability: str) -> Task:
         task_id = found.id
         async with asyncio.timeout(self._subject.seconds):
-            while found.status.state in profile.RUNNING:
+            while found.status.state in RUNNING:
                 await asyncio.sleep(_FOLLOW_SECONDS)
                 found = profile.task(await self._exchange.call("tasks/get", query(task_id), capability))
         again = profile.task(await self._exchange.call("tasks/get", query(task_id), capability))

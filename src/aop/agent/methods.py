@@ -18,11 +18,11 @@ from aop.a2a.rpc import (
     UserMessage,
     read_params,
 )
+from aop.a2a.v0_3 import TaskState
 from aop.agent.call_log import AgentCall
 from aop.agent.skills import InputRefused, Skills
 from aop.agent.task import SkillTask, input_note
 from aop.agent.tasks import LimitReached, SkillTasks, TaskLimits
-from aop.contracts.a2a import TaskState
 
 SEND: Final = "message/send"
 STREAM: Final = "message/stream"

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import msgspec
 
+from aop.a2a.v0_3 import TaskState
 from aop.base.clock import now_text
-from aop.contracts.a2a import TaskState
 
 NEXT_STATES: Final[Mapping[TaskState, frozenset[TaskState]]] = {
     TaskState.SUBMITTED: frozenset(

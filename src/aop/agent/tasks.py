@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from aop.a2a.rpc import TaskNotCancelable, TaskNotFound, TooManyTasks
+from aop.a2a.v0_3 import TaskState
 from aop.agent.calls import NestedCallFailed
 from aop.agent.skills import InputRefused
 from aop.agent.task import SkillTask, encoded_part
-from aop.contracts.a2a import TaskState
 from aop.contracts.errors import ErrorCode
 
 Join = Callable[[Sequence[Any]], Any]

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from aop.a2a.rpc import RequestId, success
-from aop.contracts.a2a import TaskState, last_message
+from aop.a2a.v0_3 import TaskState, last_message
 from aop.front.faults import UpstreamTooLarge
 from aop.front.reading import NOT_READ, Kind, SeenArtifact, SeenResult, SeenStatus, read_message, read_part
 

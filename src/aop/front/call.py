@@ -19,10 +19,10 @@ from aop.a2a.rpc import (
     read_params,
     success,
 )
+from aop.a2a.v0_3 import TaskState
 from aop.agent.call_log import LoggedCall
 from aop.agent.guard import JSON, respond
 from aop.agent.methods import STREAM
-from aop.contracts.a2a import TaskState
 from aop.contracts.credential import CredentialClaims
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.front.agent import FrontedAgent

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
-from aop.a2a.proto import AGENT, STATE_PREFIX, USER, ProtoMessage, ProtoObject, ProtoPart
 from aop.a2a.rpc import MODES, DataPart, FilePart, RequestId, TextPart
+from aop.a2a.v0_3 import last_message
+from aop.a2a.v1_0 import AGENT, STATE_PREFIX, USER, ProtoMessage, ProtoObject, ProtoPart
 from aop.a2a.versions import VERSION_HEADER, A2AVersion
 from aop.base import json as strict_json
-from aop.contracts.a2a import last_message
 from aop.front.dialect import Question, rpc
 from aop.front.reading import NOT_READ, RUNNING, Kind, Seen, SeenArtifact, SeenResult, SeenStatus
 from aop.net.http import Headers

@@ -5,7 +5,7 @@ from typing import Final, Self
 
 import msgspec
 
-from aop.contracts.a2a import TaskState
+from aop.a2a.v0_3 import TaskState
 
 TERMINAL: Final = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED, TaskState.CANCELED})
 RUNNING: Final = frozenset({TaskState.SUBMITTED, TaskState.WORKING})

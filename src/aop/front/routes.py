@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import msgspec
 
+from aop.a2a.v0_3 import TaskState
 from aop.agent.task import ARTIFACT, encoded_part
-from aop.contracts.a2a import TaskState
 from aop.front.faults import UpstreamUnavailable, UpstreamUnreadable
 from aop.front.upstream import JSON, Upstream, UpstreamRequest, media_type_of, whole_body
 from aop.serving.held import HeldBytes

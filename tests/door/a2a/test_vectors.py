@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from aop.a2a.rpc import RpcFault
+from aop.a2a.v0_3 import TaskState
 from aop.a2a.versions import A2AVersion
-from aop.contracts.a2a import TaskState
 from aop.contracts.errors import Envelope, ErrorCode, Reason, code_entries
 from aop.door.a2a.errors import is_answered_by_http, rpc_fault
 from aop.door.a2a.forms import FORMS, StreamWriter, TaskView

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from aop.a2a.rpc import InvalidParams, RpcRequest, TaskNotCancelable, TaskNotFound, TaskParams, read_params, success
+from aop.a2a.v0_3 import TaskState
 from aop.a2a.versions import A2AVersion
 from aop.base.ids import is_safe_identifier
-from aop.contracts.a2a import TaskState
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, InvocationStatus
 from aop.door.a2a.errors import OperationNotSupported

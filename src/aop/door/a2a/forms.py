@@ -5,11 +5,11 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from aop.a2a.proto import AGENT, STATE_PREFIX
 from aop.a2a.rpc import RequestId
+from aop.a2a.v0_3 import TaskState
+from aop.a2a.v1_0 import AGENT, STATE_PREFIX
 from aop.a2a.versions import A2AVersion
 from aop.base import json as strict_json
-from aop.contracts.a2a import TaskState
 
 ARTIFACT: Final = "result"
 """The id of the one artifact of a Task: the result, whole or chunk by chunk."""

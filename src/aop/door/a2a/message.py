@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from aop.a2a.proto import USER, ProtoMessage, ProtoObject, ProtoPart
 from aop.a2a.rpc import (
     DataPart,
     FilePart,
@@ -21,6 +20,7 @@ from aop.a2a.rpc import (
     UserMessage,
     read_params,
 )
+from aop.a2a.v1_0 import USER, ProtoMessage, ProtoObject, ProtoPart
 from aop.a2a.versions import A2AVersion
 from aop.door.a2a.errors import PartNotSupported
 

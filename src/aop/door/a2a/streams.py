@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from aop.a2a.rpc import failure
+from aop.a2a.v0_3 import TaskState
 from aop.client.errors import PlatformError
-from aop.contracts.a2a import TaskState
 from aop.contracts.invocation import StreamEvent, StreamEventType
 from aop.contracts.lineage import TERMINAL_STATUSES
 from aop.door.a2a.calls import A2ACall, settled

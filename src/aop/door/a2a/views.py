@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from aop.a2a.v0_3 import TaskState
 from aop.base.clock import now_text
-from aop.contracts.a2a import TaskState
 from aop.contracts.errors import ErrorCode
 from aop.contracts.lineage import InvocationRecord, InvocationStatus
 from aop.door.a2a.errors import facts_of, text_of

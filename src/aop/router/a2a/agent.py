@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from aop.a2a.answers import TASK, AgentFault, Result, protocol_error, read_result, read_strict_result
 from aop.base import json
 from aop.base.ids import new_request_id
 from aop.cards.checks import IN_LOOP_BYTES, SchemaChecks
@@ -18,7 +19,6 @@ from aop.net.http import Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.router.a2a import requests
-from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
 from aop.router.a2a.http_answers import (
     http_fault,
     is_media_type,
@@ -27,13 +27,11 @@ from aop.router.a2a.http_answers import (
     require_ok,
     require_plain,
 )
-from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.skill_requests import JSON_ANSWER, STREAM_ANSWER, RequestsOfSkills
 
 CANCEL_SECONDS = 1.0
 _FRESH_SECONDS = 2.0
 _CANCEL_ANSWER_BYTES = 64 * 1024
-TASK = frozenset({"task"})
 
 WriteMessage = Callable[[str, str, bytes], bytes]
 """Of request id, message id and content: `requests.send` or `requests.stream`."""

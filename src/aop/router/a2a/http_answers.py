@@ -1,9 +1,8 @@
 """What an Agent's answer must be before its body counts, and which fault it is when it is not."""
 
+from aop.a2a.answers import AgentFault, protocol_error
 from aop.contracts.errors import ErrorCode, Reason
 from aop.net.http import AnswerTooLarge, ConnectFailed, HttpError, StreamedAnswer
-from aop.router.a2a.answers import protocol_error
-from aop.router.a2a.outcome import AgentFault
 
 _REASON_OF_STATUS_CLASS = {
     2: Reason.HTTP_OTHER_SUCCESS,

@@ -3,16 +3,14 @@
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
+from aop.a2a.answers import STREAM_KINDS, AgentFault, Result, read_result
+from aop.a2a.judge import StreamRules, TrackedTask
+from aop.a2a.repetition import Repetition, Run
 from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.errors import ErrorCode, Reason
 from aop.net.sse import EventParser, EventTooLarge
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
-from aop.router.a2a.answers import Result, read_result
-from aop.router.a2a.outcome import AgentFault
-from aop.router.a2a.repetition import Repetition, Run
-from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
-from aop.router.a2a.tracked_task import TrackedTask
 
 UNREAD = object()
 Waiting = Coroutine[Any, Any, None]

@@ -7,6 +7,7 @@ from functools import partial
 
 import msgspec
 
+from aop.a2a.judge import TrackedTask
 from aop.base.ids import new_opening_id
 from aop.cards.checks import SchemaChecks, TooMuchSchemaWork
 from aop.contracts.card import AuthenticationType
@@ -19,7 +20,6 @@ from aop.ledger.model import TIMED_OUT, Acceptance, Opening, Terminal
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation, Agents
 from aop.router.a2a.outcome import Outcome
-from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.invocation.running import RunningInvocation
 from aop.router.targets.card import TargetCard
 from aop.telemetry.phases import RequestPhases

@@ -3,6 +3,8 @@
 import asyncio
 from contextlib import suppress
 
+from aop.a2a.answers import AgentFault
+from aop.a2a.judge import AgentCanceled, Values
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.cards.checks import SchemaChecks, TooMuchSchemaWork
@@ -11,10 +13,9 @@ from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import Journal
 from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, terminal_fact
-from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
+from aop.router.a2a.outcome import Outcome, failed
 from aop.router.a2a.sending import send_and_follow
 from aop.router.a2a.streaming import stream_chunks
-from aop.router.a2a.values import Values
 from aop.router.invocation.running import TERMINAL_OF, RunningInvocation, StopReason
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import RouterMetrics

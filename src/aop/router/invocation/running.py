@@ -4,11 +4,11 @@ import asyncio
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from aop.a2a.judge import TrackedTask
 from aop.contracts.identity import InvocationContext, Lineage
 from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, TIMED_OUT, Place, Terminal
 from aop.router.a2a.agent import AgentConversation
 from aop.router.a2a.outcome import Outcome
-from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.stream.delivery import StreamDelivery
 from aop.router.targets.card import TargetCard
 from aop.telemetry.phases import RequestPhases

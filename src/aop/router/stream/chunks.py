@@ -3,9 +3,9 @@
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
+from aop.a2a.answers import AgentFault
 from aop.cards.checks import PreparedSchema, SchemaChecks, read_value
 from aop.contracts.errors import ErrorCode, Reason
-from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.streaming import UNREAD
 from aop.router.metrics import RouterMetrics
 from aop.router.stream.delivery import StreamDelivery

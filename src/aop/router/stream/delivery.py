@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aop.a2a.answers import AgentFault
 from aop.contracts.errors import ErrorCode, Reason
 from aop.ledger.model import Terminal
-from aop.router.a2a.outcome import AgentFault
 from aop.router.stream.frames import FrameTooLarge, FrameWriter
 from aop.router.stream.outbox import Outbox
 from aop.router.stream.progress import ProgressKeeper

@@ -1,4 +1,7 @@
-"""Readers of the A2A profile 0.2: closed JSON-RPC envelopes around open A2A objects, business content kept as bytes."""
+"""What Agents answer in A2A 0.3, as the profile 0.2 has it: a closed JSON-RPC envelope around open A2A objects.
+
+Business content is kept as bytes.
+"""
 
 from enum import StrEnum
 from typing import Literal
@@ -28,77 +31,6 @@ class PartKind(StrEnum):
 
 class A2AObject(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """An object whose shape belongs to A2A: members the profile does not name are ignored."""
-
-
-class InputPart(Wire, frozen=True, kw_only=True):
-    """The caller's input: an object as data, a string as text."""
-
-    kind: Literal["data", "text"]
-    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    text: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-class OutgoingMessage(Wire, frozen=True, kw_only=True):
-    kind: Literal["message"]
-    message_id: str
-    role: Literal["user"]
-    parts: tuple[InputPart]
-
-
-class StreamConfiguration(Wire, frozen=True, kw_only=True):
-    accepted_output_modes: tuple[Literal["application/json", "text/plain"], ...]
-
-
-class SendConfiguration(StreamConfiguration, frozen=True, kw_only=True):
-    # Required on the wire and always true; Literal[True] is not a type msgspec reads.
-    blocking: bool
-
-
-class SendParams(Wire, frozen=True, kw_only=True):
-    message: OutgoingMessage
-    configuration: SendConfiguration
-
-
-class StreamParams(Wire, frozen=True, kw_only=True):
-    message: OutgoingMessage
-    configuration: StreamConfiguration
-
-
-class GetTaskParams(Wire, frozen=True, kw_only=True):
-    id: str
-    history_length: Literal[1]
-
-
-class CancelTaskParams(Wire, frozen=True, kw_only=True):
-    id: str
-
-
-class SendRequest(Wire, frozen=True, kw_only=True):
-    jsonrpc: Literal["2.0"]
-    id: str
-    method: Literal["message/send"]
-    params: SendParams
-
-
-class StreamRequest(Wire, frozen=True, kw_only=True):
-    jsonrpc: Literal["2.0"]
-    id: str
-    method: Literal["message/stream"]
-    params: StreamParams
-
-
-class GetTaskRequest(Wire, frozen=True, kw_only=True):
-    jsonrpc: Literal["2.0"]
-    id: str
-    method: Literal["tasks/get"]
-    params: GetTaskParams
-
-
-class CancelTaskRequest(Wire, frozen=True, kw_only=True):
-    jsonrpc: Literal["2.0"]
-    id: str
-    method: Literal["tasks/cancel"]
-    params: CancelTaskParams
 
 
 class RpcError(A2AObject, frozen=True, kw_only=True):
@@ -193,10 +125,6 @@ def last_message(history: msgspec.Raw, role: str) -> msgspec.Raw | None:
 
 
 READERS: dict[str, type] = {
-    "a2a-profile/0.2#sendRequest": SendRequest,
-    "a2a-profile/0.2#streamRequest": StreamRequest,
-    "a2a-profile/0.2#getTaskRequest": GetTaskRequest,
-    "a2a-profile/0.2#cancelTaskRequest": CancelTaskRequest,
     "a2a-profile/0.2#response": RpcResponse,
     "a2a-profile/0.2#error": RpcError,
     "a2a-profile/0.2#message": Message,

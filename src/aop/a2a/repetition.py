@@ -10,17 +10,17 @@ from typing import TypeGuard
 
 import msgspec
 
+from aop.a2a.answers import AgentFault, Result, read_result
+from aop.a2a.judge import value_of
+from aop.a2a.v0_3 import Artifact, ArtifactUpdate, PartKind
 from aop.base import json
-from aop.cards.checks import IN_LOOP_BYTES
-from aop.contracts.a2a import Artifact, ArtifactUpdate, PartKind
-from aop.router.a2a.answers import Result, read_result
-from aop.router.a2a.outcome import AgentFault
-from aop.router.a2a.values import value_of
 
 _KIND = frozenset({"artifact-update"})
 _VALUE_DEPTH = json.AGENT_DEPTH - 6
 """The value lies inside five levels: envelope, result, artifact, parts, part. One more level is kept in reserve."""
 
+_MAX_BYTES = 64 * 1024
+"""A longer event is not looked at in the event loop."""
 _MAX_LESSONS = 4
 _MAX_RUN = 64
 _MAX_RUN_BYTES = 16 * 1024
@@ -83,7 +83,7 @@ class Repetition:
 
     def value(self, event: bytes) -> tuple[bytes, object] | None:
         """The bytes of the value and the value itself; None if the event must be read in full."""
-        if not self._before or not self._repeats(event) or len(event) > IN_LOOP_BYTES:
+        if not self._before or not self._repeats(event) or len(event) > _MAX_BYTES:
             return None
         value = event[self._place].strip(_BLANKS)
         if not value:
@@ -123,14 +123,14 @@ class Repetition:
     def learn(self, event: bytes, result: Result) -> None:
         """Called after an event was read in full and the rules accepted it. Only the last event may be repeated."""
         self._before = b""
-        if not _may_repeat(result) or self._lessons == _MAX_LESSONS or len(event) > IN_LOOP_BYTES:
+        if not _may_repeat(result) or self._lessons == _MAX_LESSONS or len(event) > _MAX_BYTES:
             return
         self._lessons += 1
         artifact = result.artifact
         value, kind = value_of(artifact.parts), artifact.parts[0].kind
         before, _, behind = event.rpartition(value)
         self._type = _TYPES.get(kind)
-        if len(before) + len(behind) + _MAX_RUN_BYTES > IN_LOOP_BYTES:
+        if len(before) + len(behind) + _MAX_RUN_BYTES > _MAX_BYTES:
             return
         is_only_place = event.find(value) == len(before)
         if is_only_place or self._is_place_of_value(before, behind, artifact):
