@@ -36,20 +36,52 @@ Run = tuple[Sequence[bytes], Sequence[object]]
 """Of events that repeat the one before them: the bytes of their values, and the values."""
 
 
-class Repetition:
-    """Keeps the bytes around the value of the last event, if that was a middle piece of an artifact.
-
-    Such an event changes no state of the stream rules. Another event with the same bytes around another JSON value is
-    valid for the same reasons, and only its value has to be read. In every doubt the event is read in full.
+class EventTemplate:
+    """The bytes around the value of one event. Another event with the same bytes around another JSON value means the
+    same but for the value, so only that has to be read. In every doubt there is no value, and all of it is read.
     """
 
-    def __init__(self, request_id: str) -> None:
-        self._request_id = request_id
+    def __init__(self) -> None:
         self._before = b""
         self._behind = b""
         self._place = slice(0, 0)
-        self._between = b""
         self._type: type | None = None
+
+    def value(self, event: bytes) -> tuple[bytes, object] | None:
+        """The bytes of the value and the value itself; None if the event must be read in full."""
+        if not self._before or not self._repeats(event) or len(event) > _MAX_BYTES:
+            return None
+        value = event[self._place].strip(_BLANKS)
+        if not value:
+            return None
+        try:
+            # For a string, or a short text with at most one member, right syntax is enough to be strict JSON: it cannot
+            # be too deep and cannot repeat a name.
+            is_simple = value[0] == _QUOTE or (len(value) <= _VALUE_DEPTH and value.count(b":") < 2)
+            read = _decode(value) if is_simple else json.parse(value, _VALUE_DEPTH)
+        except (json.JsonRefused, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        return (value, read) if self._type is None or type(read) is self._type else None
+
+    def keep(self, before: bytes, behind: bytes, kind: type | None) -> None:
+        """`kind` is the type that the value must have, if it is not free."""
+        self._before, self._behind, self._type = before, behind, kind
+        self._place = slice(len(before), -len(behind))
+
+    def forget(self) -> None:
+        self._before = b""
+
+    def _repeats(self, event: bytes) -> bool:
+        return event.startswith(self._before) and event.endswith(self._behind)
+
+
+class Repetition(EventTemplate):
+    """Of the last event, if that was a middle piece of an artifact, which changes no state of the stream rules."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__()
+        self._request_id = request_id
+        self._between = b""
         self._lessons = 0
 
     def runs(self, events: Iterable[bytes]) -> Iterator[Run | bytes]:
@@ -81,25 +113,6 @@ class Repetition:
             place += 1
             yield self._alone(event)
 
-    def value(self, event: bytes) -> tuple[bytes, object] | None:
-        """The bytes of the value and the value itself; None if the event must be read in full."""
-        if not self._before or not self._repeats(event) or len(event) > _MAX_BYTES:
-            return None
-        value = event[self._place].strip(_BLANKS)
-        if not value:
-            return None
-        try:
-            # For a string, or a short text with at most one member, right syntax is enough to be strict JSON: it cannot
-            # be too deep and cannot repeat a name.
-            is_simple = value[0] == _QUOTE or (len(value) <= _VALUE_DEPTH and value.count(b":") < 2)
-            read = _decode(value) if is_simple else json.parse(value, _VALUE_DEPTH)
-        except (json.JsonRefused, msgspec.DecodeError, UnicodeDecodeError):
-            return None
-        return (value, read) if self._type is None or type(read) is self._type else None
-
-    def _repeats(self, event: bytes) -> bool:
-        return event.startswith(self._before) and event.endswith(self._behind)
-
     def _run(self, events: list[bytes]) -> Run | None:
         """All of them, or those in front of another event; None if they have to be looked at one by one."""
         before, behind = self._before, self._behind
@@ -129,13 +142,11 @@ class Repetition:
         artifact = result.artifact
         value, kind = value_of(artifact.parts), artifact.parts[0].kind
         before, _, behind = event.rpartition(value)
-        self._type = _TYPES.get(kind)
         if len(before) + len(behind) + _MAX_RUN_BYTES > _MAX_BYTES:
             return
         is_only_place = event.find(value) == len(before)
         if is_only_place or self._is_place_of_value(before, behind, artifact):
-            self._before, self._behind = before, behind
-            self._place = slice(len(before), -len(behind))
+            self.keep(before, behind, _TYPES.get(kind))
             self._between = behind + before
 
     def _is_place_of_value(self, before: bytes, behind: bytes, artifact: Artifact) -> bool:

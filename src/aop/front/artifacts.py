@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from aop.a2a.rpc import RequestId, success
-from aop.front.reading import NOT_READ, Kind, Seen, read_part
+from aop.front.reading import Kind, Seen, text_of
 
 _HELD_BYTES: Final = 512
 """What is kept of one artifact."""
@@ -55,12 +55,6 @@ class StreamedArtifacts:
 def _added(digest: "hashlib._Hash", parts: Iterable[msgspec.Raw]) -> "hashlib._Hash":
     """Texts as they follow each other, whatever their pieces; any other part as it is spelt."""
     for part in parts:
-        text = None
-        try:
-            read = read_part(part)
-            if read.kind == "text" and read.text is not msgspec.UNSET:
-                text = msgspec.json.decode(read.text, type=str)
-        except NOT_READ:
-            pass  # the Router finds that
-        digest.update(b"\0" + bytes(part) if text is None else text.encode())
+        text = text_of(part)
+        digest.update(b"\0" + bytes(part) if text is None else text[1].encode())
     return digest

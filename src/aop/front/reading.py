@@ -34,7 +34,19 @@ class SeenMessage(msgspec.Struct, frozen=True, gc=False):
 NOT_READ: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 """What a reading of bytes that nobody has judged may raise."""
 read_part: Final = msgspec.json.Decoder(SeenPart).decode
+_read_text: Final = msgspec.json.Decoder(str).decode
 read_message: Final = msgspec.json.Decoder(SeenMessage).decode
+
+
+def text_of(part: msgspec.Raw) -> tuple[bytes, str] | None:
+    """The text of a text part, as it is spelt and as it is; None for any other part. What is none the Router finds."""
+    try:
+        read = read_part(part)
+        if read.kind == "text" and read.text is not msgspec.UNSET:
+            return bytes(read.text), _read_text(read.text)
+    except NOT_READ:
+        pass
+    return None
 
 
 class SeenArtifact(_Seen, frozen=True):
