@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
+from aop.a2a.v0_3 import Kind, SeenArtifact, SeenResult, SeenStatus
 from aop.front.assembly import Assembly
 from aop.front.faults import UpstreamTooLarge
-from aop.front.reading import Kind, SeenArtifact, SeenResult, SeenStatus
 
 MAX_BYTES = 10_000
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 import pytest
 
+from aop.a2a.dialect import Dialect, SameDialect
+from aop.a2a.v1_0 import ProtoDialect
 from aop.front.artifacts import StreamedArtifacts
-from aop.front.dialect import Dialect, SameDialect
-from aop.front.proto_dialect import ProtoDialect
 from aop.front.repetition import RepeatedEvents
 from tests.front import proto
 from tests.support.streaming_agent import artifact
@@ -59,6 +59,16 @@ def test_what_is_written_equals_what_is_read(dialect: Dialect, events: list[byte
             assert json.loads(found.text) == json.loads(read.text)
             assert (found.result is None, found.is_last) == (read.result is None, read.is_last)
     assert repeated >= 6
+
+
+def test_a_part_that_is_no_object_is_passed_on_for_the_router_to_refuse() -> None:
+    dialect, repetition = SameDialect(), RepeatedEvents(StreamedArtifacts("1", lambda: None))
+    (event,) = old_events(["one"])
+    repetition.passed_on(event, dialect.read(event, "1"))
+    broken = _response(artifact("x", append=True) | {"artifact": {"artifactId": "a", "parts": [1]}})
+    passed_on = repetition.passed_on(broken, dialect.read(broken, "1"))
+    assert passed_on is not None
+    assert passed_on.text == broken
 
 
 @pytest.mark.parametrize("forged", FORGED)

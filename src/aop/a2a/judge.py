@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from aop.a2a.answers import AgentFault, Result, protocol_error, read_status_message
 from aop.a2a.v0_3 import (
+    RUNNING,
     Artifact,
     ArtifactUpdate,
     Message,
@@ -29,7 +30,6 @@ Values = tuple[bytes, ...]
 """What may become the result: the first of them that the outputSchema accepts."""
 
 NOTHING: Final = b"null"
-RUNNING: Final = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
 _FAILED = {TaskState.FAILED: Reason.TASK_FAILED, TaskState.REJECTED: Reason.TASK_REJECTED}
 _ASKING = {TaskState.INPUT_REQUIRED: Reason.INPUT_REQUIRED, TaskState.AUTH_REQUIRED: Reason.AUTH_REQUIRED}
 """The Task waits for its caller, who cannot answer in an Invocation; it still runs and is canceled."""

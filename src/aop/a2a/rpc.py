@@ -1,5 +1,6 @@
 """JSON-RPC 2.0 and the parameters of A2A 0.3: requests are read strictly, and every refusal is a type with its code."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import msgspec
@@ -195,7 +196,11 @@ def read_params(params: msgspec.Raw, kind: type[T]) -> T:
         raise InvalidParams(str(problem)) from None
 
 
-def success(request_id: RequestId, result: bytes) -> bytes:
+def rpc_request(request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+
+def success(request_id: RequestId | float, result: bytes) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": msgspec.Raw(result)})
 
 

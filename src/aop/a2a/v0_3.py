@@ -1,10 +1,12 @@
-"""What Agents answer in A2A 0.3, as the profile 0.2 has it: a closed JSON-RPC envelope around open A2A objects.
+"""What Agents answer in A2A 0.3. Business content is kept as bytes.
 
-Business content is kept as bytes.
+The Router reads it as the profile 0.2 has it, a closed JSON-RPC envelope around open A2A objects. The front reads as
+much of it (`Seen…`) as it takes to follow a Task; everything else in it is the Router's to judge.
 """
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -21,6 +23,10 @@ class TaskState(StrEnum):
     AUTH_REQUIRED = "auth-required"
     INPUT_REQUIRED = "input-required"
     UNKNOWN = "unknown"
+
+
+TERMINAL: Final = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED, TaskState.CANCELED})
+RUNNING: Final = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
 
 
 class PartKind(StrEnum):
@@ -66,10 +72,10 @@ class Message(A2AObject, frozen=True, kw_only=True):
     context_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class TaskStatus(A2AObject, frozen=True, kw_only=True):
+class SeenStatus(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """`message` stays bytes: it is a Message of the profile only where its parts become a value."""
 
-    state: TaskState
+    state: str
     message: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
     @property
@@ -77,6 +83,10 @@ class TaskStatus(A2AObject, frozen=True, kw_only=True):
         """The message; null is none."""
         message = self.message
         return None if message is msgspec.UNSET or bytes(message).strip() == b"null" else message
+
+
+class TaskStatus(SeenStatus, frozen=True, kw_only=True):
+    state: TaskState
 
 
 class Artifact(A2AObject, frozen=True, kw_only=True):
@@ -111,17 +121,99 @@ class ArtifactUpdate(A2AObject, frozen=True, kw_only=True):
     last_chunk: bool | msgspec.UnsetType = msgspec.UNSET
 
 
+class Kind(StrEnum):
+    MESSAGE = "message"
+    TASK = "task"
+    STATUS = "status-update"
+    ARTIFACT = "artifact-update"
+
+
+class SeenPart(msgspec.Struct, frozen=True, gc=False):
+    kind: str = ""
+    text: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class SeenMessage(msgspec.Struct, frozen=True, gc=False):
+    parts: tuple[msgspec.Raw, ...]
+
+
+class SeenArtifact(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+    artifact_id: str
+    parts: tuple[msgspec.Raw, ...] = ()
+
+
+class SeenResult(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+    kind: str
+    id: str | msgspec.UnsetType = msgspec.UNSET
+    message_id: str | msgspec.UnsetType = msgspec.UNSET
+    role: str | msgspec.UnsetType = msgspec.UNSET
+    task_id: str | msgspec.UnsetType = msgspec.UNSET
+    context_id: str | msgspec.UnsetType = msgspec.UNSET
+    status: SeenStatus | msgspec.UnsetType = msgspec.UNSET
+    artifact: SeenArtifact | msgspec.UnsetType = msgspec.UNSET
+    artifacts: tuple[SeenArtifact, ...] | msgspec.UnsetType = msgspec.UNSET
+    history: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    parts: tuple[msgspec.Raw, ...] | msgspec.UnsetType = msgspec.UNSET
+    append: bool | msgspec.UnsetType = msgspec.UNSET
+    last_chunk: bool | msgspec.UnsetType = msgspec.UNSET
+    final: bool | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def task(self) -> str | None:
+        """The Task that it belongs to; None for a Message without one."""
+        found = self.id if self.kind == Kind.TASK else self.task_id
+        return None if found is msgspec.UNSET else found
+
+    @property
+    def state(self) -> str | None:
+        return None if self.status is msgspec.UNSET else self.status.state
+
+    @property
+    def ends(self) -> bool:
+        """Nothing after it is of use: the Task has ended, or waits for somebody."""
+        return self.status is not msgspec.UNSET and self.status.state not in RUNNING
+
+
 class _Role(msgspec.Struct, frozen=True):
     role: str = ""
 
 
-_history = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
-_role = msgspec.json.Decoder(_Role).decode
+NOT_READ: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What a reading of bytes that nobody has judged may raise."""
+read_part: Final = msgspec.json.Decoder(SeenPart).decode
+read_message: Final = msgspec.json.Decoder(SeenMessage).decode
+_read_text: Final = msgspec.json.Decoder(str).decode
+_history: Final = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
+_role: Final = msgspec.json.Decoder(_Role).decode
+
+
+def text_of(part: msgspec.Raw) -> tuple[bytes, str] | None:
+    """The text of a text part, as it is spelt and as it is; None for any other part. What is none the Router finds."""
+    try:
+        read = read_part(part)
+        if read.kind == "text" and read.text is not msgspec.UNSET:
+            return bytes(read.text), _read_text(read.text)
+    except NOT_READ:
+        pass
+    return None
 
 
 def last_message(history: msgspec.Raw, role: str) -> msgspec.Raw | None:
     """The last Message of that role in the history of a Task; msgspec.DecodeError when that is none."""
     return next((said for said in reversed(_history(history) or ()) if _role(said).role == role), None)
+
+
+def last_of(
+    history: msgspec.Raw | msgspec.UnsetType, role: str, written: Callable[[msgspec.Raw], msgspec.Raw] = lambda raw: raw
+) -> msgspec.Raw | msgspec.UnsetType:
+    """All of a history that may become the result; one that is none is left to the Router."""
+    if history is msgspec.UNSET:
+        return history
+    try:
+        last = last_message(history, role)
+    except NOT_READ:
+        return msgspec.Raw(bytes(history))
+    return msgspec.UNSET if last is None else msgspec.Raw(b"[%b]" % bytes(written(last)))
 
 
 READERS: dict[str, type] = {

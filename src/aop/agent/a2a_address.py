@@ -14,6 +14,7 @@ from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
+from aop.a2a.rpc import rpc_request
 from aop.a2a.versions import VERSION_HEADER, A2AVersion
 from aop.agent.a2a_card import A2ACard, NotAnAgentCard, read_agent_card
 from aop.agent.card import PUBLIC_CARD_PATH
@@ -176,11 +177,9 @@ class _Asking:
         return card
 
     async def _reply(self, endpoint: Endpoint, version: A2AVersion) -> Reply:
-        question = {"jsonrpc": "2.0", "id": "1", "method": _QUESTIONS[version], "params": {"id": "no-such-task"}}
+        question = rpc_request("1", _QUESTIONS[version], {"id": "no-such-task"})
         try:
-            answer = await self._request(
-                endpoint, "POST", endpoint.path, _MAX_REPLY, msgspec.json.encode(question), version
-            )
+            answer = await self._request(endpoint, "POST", endpoint.path, _MAX_REPLY, question, version)
         except AgentNotFound:
             return Reply.UNCLEAR
         if answer.status in {401, 403}:

@@ -10,8 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from aop.a2a.answers import AgentFault
-from aop.a2a.judge import RUNNING
-from aop.a2a.v0_3 import Task, TaskState
+from aop.a2a.v0_3 import RUNNING, Task, TaskState
 from aop.agent import profile
 from aop.agent.attacks import attacks
 from aop.agent.card import PUBLIC_CARD_PATH

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from aop.a2a.rpc import rpc_request
 from aop.agent import profile
 from aop.agent.calls import target_of
 from aop.agent.guard import REJECTIONS
@@ -118,7 +119,7 @@ class AgentExchange:
     def rpc(self, method: str, params: dict[str, Any]) -> tuple[str, bytes]:
         """The id and the body of a new request."""
         number = str(next(self._numbers))
-        return number, msgspec.json.encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        return number, rpc_request(number, method, params)
 
     async def _request(self, method: str, path: str, request: SignedRequest) -> Answer:
         return await self._client.request(

@@ -7,13 +7,12 @@ from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
+from aop.a2a.dialect import Dialect, Seen, with_id_of_caller
 from aop.a2a.rpc import RequestId
 from aop.base.ids import new_request_id
 from aop.contracts.card import AgentCard
-from aop.front.dialect import Dialect, with_id_of_caller
 from aop.front.faults import UpstreamFault
 from aop.front.limits import FrontMemory
-from aop.front.reading import Seen
 from aop.front.routes import HttpRoutes
 from aop.front.running import RunningCall, RunningCalls
 from aop.front.upstream import JSON, Upstream, UpstreamRequest

@@ -7,14 +7,14 @@ from typing import Final
 
 import msgspec
 
+from aop.a2a.dialect import Dialect, SameDialect
+from aop.a2a.v1_0 import ProtoDialect
 from aop.agent.card import PUBLIC_CARD_PATH, public_card
 from aop.agent.endpoint import HEALTH_PAGES
 from aop.agent.guard import OPEN_PATHS
 from aop.base.settings import SettingsRefused
 from aop.contracts.front_settings import Speaks
 from aop.front.agent import FrontedAgent, path_of
-from aop.front.dialect import Dialect, SameDialect
-from aop.front.proto_dialect import ProtoDialect
 from aop.front.routes import HttpRoutes
 from aop.front.settings import AgentBehind, ReadFrontSettings
 from aop.front.upstream import AddressNotUsable, Upstream

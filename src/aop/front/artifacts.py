@@ -9,8 +9,9 @@ from typing import Final
 
 import msgspec
 
+from aop.a2a.dialect import Seen
 from aop.a2a.rpc import RequestId, success
-from aop.front.reading import Kind, Seen, text_of
+from aop.a2a.v0_3 import Kind, text_of
 
 _HELD_BYTES: Final = 512
 """What is kept of one artifact."""

@@ -7,9 +7,18 @@ from typing import Final
 import msgspec
 
 from aop.a2a.rpc import RequestId, success
-from aop.a2a.v0_3 import TaskState, last_message
+from aop.a2a.v0_3 import (
+    NOT_READ,
+    Kind,
+    SeenArtifact,
+    SeenResult,
+    SeenStatus,
+    TaskState,
+    last_of,
+    read_message,
+    read_part,
+)
 from aop.front.faults import UpstreamTooLarge
-from aop.front.reading import NOT_READ, Kind, SeenArtifact, SeenResult, SeenStatus, read_message, read_part
 
 _ARTIFACT_BYTES: Final = 32
 """What an artifact without parts takes in the answer, beside its id."""
@@ -70,7 +79,7 @@ class Assembly:
                 id=result.task or msgspec.UNSET,
                 context_id=result.context_id,
                 status=_copied(result.status),
-                history=_last_of_agent(result.history),
+                history=last_of(result.history, "agent"),
             )
             if result.status.state == TaskState.WORKING and not self._artifacts:
                 self._hear(result.status)
@@ -141,17 +150,6 @@ class Assembly:
         self._count += len(parts)
         if self._size > self._max_bytes:
             raise UpstreamTooLarge("the result is larger than the Card allows")
-
-
-def _last_of_agent(history: msgspec.Raw | msgspec.UnsetType) -> msgspec.Raw | msgspec.UnsetType:
-    """All of a history that may become the result; one that is none is left to the Router."""
-    if history is msgspec.UNSET:
-        return history
-    try:
-        last = last_message(history, "agent")
-    except NOT_READ:
-        return msgspec.Raw(bytes(history))
-    return msgspec.UNSET if last is None else msgspec.Raw(b"[%b]" % bytes(last))
 
 
 def _copied(status: SeenStatus) -> SeenStatus:

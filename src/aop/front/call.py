@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from aop.a2a.dialect import Dialect, Question
 from aop.a2a.rpc import (
     DataPart,
     InvalidParams,
@@ -19,7 +20,7 @@ from aop.a2a.rpc import (
     read_params,
     success,
 )
-from aop.a2a.v0_3 import TaskState
+from aop.a2a.v0_3 import Kind, SeenResult, SeenStatus, TaskState
 from aop.agent.call_log import LoggedCall
 from aop.agent.guard import JSON, respond
 from aop.agent.methods import STREAM
@@ -28,10 +29,8 @@ from aop.contracts.delegation import DELEGATION_HEADER
 from aop.front.agent import FrontedAgent
 from aop.front.conversation import Conversation
 from aop.front.delivery import Delivery
-from aop.front.dialect import Dialect, Question
 from aop.front.faults import UpstreamFault
 from aop.front.limits import FrontMemory
-from aop.front.reading import Kind, SeenResult, SeenStatus
 from aop.front.routes import ACCEPT, HttpRoutes
 from aop.front.running import EndOnLeaving, RunningCall
 from aop.front.upstream import UpstreamRequest

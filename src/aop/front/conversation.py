@@ -8,14 +8,14 @@ from typing import Final
 
 import msgspec
 
+from aop.a2a.dialect import Dialect, Question, Seen, with_id_of_caller
 from aop.a2a.rpc import RequestId
+from aop.a2a.v0_3 import Kind
 from aop.base.ids import new_request_id
 from aop.front.agent import FrontedAgent
 from aop.front.artifacts import StreamedArtifacts
 from aop.front.assembly import Assembly
-from aop.front.dialect import Dialect, Question, with_id_of_caller
 from aop.front.faults import UpstreamTooLarge, UpstreamUnreadable, fault_of
-from aop.front.reading import Kind, Seen
 from aop.front.repetition import RepeatedEvents
 from aop.front.running import RunningCall
 from aop.front.upstream import (

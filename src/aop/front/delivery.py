@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import Final
 
+from aop.a2a.dialect import Seen
 from aop.agent.endpoint import EVENTS
 from aop.agent.guard import JSON, NO_STORE
 from aop.front.conversation import AnsweredPlainly
 from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnavailable, UpstreamUnreadable
-from aop.front.reading import Seen
 from aop.net.asgi import AnswerBroken, Disconnect, Scope, Send
 from aop.net.server import FixedHead
 

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from aop.a2a.dialect import Seen
 from aop.a2a.repetition import EventTemplate
+from aop.a2a.v0_3 import Kind, text_of
 from aop.front.artifacts import StreamedArtifacts
-from aop.front.reading import Kind, Seen, text_of
 
 
 class RepeatedEvents:

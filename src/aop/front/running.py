@@ -7,7 +7,7 @@ from typing import Final, Self
 
 import msgspec
 
-from aop.front.reading import TERMINAL, SeenResult
+from aop.a2a.v0_3 import TERMINAL, SeenResult
 from aop.net.asgi import Disconnect
 
 NAMING_SECONDS: Final = 5.0

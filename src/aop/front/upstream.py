@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
+from aop.a2a.dialect import Seen
 from aop.base.settings import Secret
 from aop.front.faults import OK, UpstreamSilent, UpstreamUnavailable, UpstreamUnreadable, fault_of
-from aop.front.reading import Seen
 from aop.net.http import (
     ConnectFailed,
     Headers,
