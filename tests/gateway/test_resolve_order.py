@@ -112,32 +112,6 @@ async def test_a_fault_is_told_to_the_next_call_whatever_the_calls_before_it_fou
             assert refused.value.code == code
 
 
-@pytest.mark.rows("INV-09")
-async def test_what_the_last_call_was_permitted_by_is_expected_again_and_decides_nothing(
-    gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
-) -> None:
-    states = InstallationStates(catalog.database, utc_now)
-    authorization = Authorization(states, Pins(catalog.database))
-    async with a_scene(Owner(gateway, alice), catalog, Rows(postgres, stores), "expected") as scene:
-        access = AccessRequest(scene.space, scene.card["agentId"], "greet")
-        assert authorization.expected("alice", access) is None
-        first = await decided(authorization, "alice", access)
-        assert authorization.expected("alice", access) is first
-        assert await decided(authorization, "alice", access) is first
-        assert authorization.expected("bob", access) is None, "what one principal may do says nothing of another"
-        await scene.owner.uninstall(scene.installation_id, scene.space)
-        installed = await scene.owner.install(scene.card["agentId"], space=scene.space)
-        assert authorization.expected("alice", access) is first, "nobody has asked since"
-        second = await decided(authorization, "alice", access)
-        assert second is not first
-        assert second.installation_id == installed["installationId"] != first.installation_id
-        await scene.owner.set_status(installed["installationId"], "disabled", scene.space)
-        with pytest.raises(Refusal):
-            await decided(authorization, "alice", access)
-        assert authorization.expected("alice", access) is None
-    await states.close()
-
-
 async def test_what_calls_found_is_kept_for_so_many_of_them_alone(
     gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:

@@ -1,4 +1,4 @@
-"""A dispatch that comes in parts: its head may come alone, and its last byte is held back until it is to count."""
+"""A dispatch that comes in parts: its head alone, or all but its last byte. It counts when all of it is there."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ async def test_a_head_whose_body_never_comes_leaves_nothing_and_gives_its_slot_b
 
 
 @pytest.mark.rows("INV-01")
-async def test_a_dispatch_is_read_before_its_last_byte_comes_and_counts_after_that(router: LoneRouter) -> None:
+async def test_a_dispatch_counts_once_its_last_byte_has_come(router: LoneRouter) -> None:
     reader, writer = await held_back(router, a_dispatch(router) + b"\n")
     assert (await router.recorded(), router.agent.calls()) == (0, [])
     writer.write(b"\n")
@@ -100,14 +100,10 @@ def a_dispatch(router: LoneRouter, **members: object) -> bytes:
 
 
 async def held_back(router: LoneRouter, body: bytes) -> Wire:
-    """All but the last byte of it is sent, and the Router has read that: it has asked for the Card."""
+    """All but the last byte of it is sent."""
     reader, writer = await begun(router, len(body))
     writer.write(body[:-1])
-
-    async def is_read() -> bool:
-        return len(router.plane.resolves) > 0
-
-    await becomes_true(is_read)
+    await asyncio.sleep(MOMENT_SECONDS)
     return reader, writer
 
 

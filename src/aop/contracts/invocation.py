@@ -52,11 +52,6 @@ class UserCaller(Wire, frozen=True, kw_only=True):
     id: str
 
 
-LINE_END = b"\n"
-"""The last byte of a dispatch that is sent before it is certain: held back until the Invocation is permitted. The
-document is whole without it, so that the Router can read it, and the body is not."""
-
-
 class RouterDispatch(Wire, frozen=True, kw_only=True):
     invocation_id: str
     root_task_id: str

@@ -248,9 +248,9 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
     return [
         *WorkspaceRoutes(workspaces, installations, settings.request_max_bytes).routes(access),
         *CallerRoutes(WorkspaceCallers(database, clock)).routes(access),
-        *InvocationRoutes(
-            authorization, dispatches, streams, access.invocations, settings.unit.invocation_request_max_bytes
-        ).routes(access),
+        *InvocationRoutes(authorization, dispatches, streams, settings.unit.invocation_request_max_bytes).routes(
+            access
+        ),
         *LineageRoutes(workspaces, LineageReads(router)).routes(access),
         *BundleRoutes(workspaces, Bundles(LineageReads(router), parts.installation_states, pins)).routes(access),
         *FiguresRoutes(workspaces, LineageReads(router), clock).routes(access),

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Coroutine
 from typing import Any
 
-from aop.net.http import Answer, AnswerStream, Connection, Headers, HttpClient, Target, completed, request_head
+from aop.net.http import Answer, AnswerStream, Headers, HttpClient, Target, completed, request_head
 from aop.net.origin import Endpoint
 from aop.net.policy import Resolver
 
@@ -77,20 +77,7 @@ class Posts:
         self._target: Target | None = None
         self._head = b""
 
-    def begin(self, headers: Headers, body: bytes, *, deadline: float, max_body: int) -> Connection | None:
-        """Sends all but the last byte, so that the peer can go ahead; None if that cannot be done at once. Whoever
-        begins a request sends it, or aborts the connection: the peer has not received it then."""
-        target = self._peer.ready()
-        if target is None:
-            return None
-        return self._client.begin(target, "POST", self._written(target, headers, body)[:-1], deadline, max_body)
-
-    def send(
-        self, headers: Headers, body: bytes, *, deadline: float, max_body: int, begun: Connection | None = None
-    ) -> Coroutine[Any, Any, Answer]:
-        """A request that was begun, with the same headers and body, unless its connection was lost since then."""
-        if begun is not None and begun.is_open():
-            return self._client.exchange(begun.target, "POST", body[-1:], deadline, max_body, begun)
+    def send(self, headers: Headers, body: bytes, *, deadline: float, max_body: int) -> Coroutine[Any, Any, Answer]:
         target = self._peer.ready()
         if target is None:
             return self._send_resolved(headers, body, deadline, max_body)

@@ -4,8 +4,8 @@ A long body is read in a schema process: strict JSON of a megabyte can take 0.3 
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import cast
 
 import msgspec
 
@@ -48,22 +48,6 @@ async def receive_json(request: Request, limit: int) -> bytes:
     return await read_bytes(request, limit)
 
 
-async def receive_json_early(request: Request, limit: int) -> tuple[bytes, bool]:
-    """Likewise, and whether that is all of it. A peer may hold back the last byte until its request is to count: then
-    this is all else, to be looked at until `receive_last_byte` has it."""
-    require_json_type(request)
-    declared = request.single_header(b"content-length")
-    enough = 0 if declared is None else int(declared) - 1
-    raw = request.body_of(enough) if 0 < enough < limit else None
-    if raw is None:
-        raw = await read_bytes(request, limit, enough or None)
-    return raw, not enough or len(raw) != enough
-
-
-async def receive_last_byte(request: Request) -> bytes:
-    return await _in_time(request, _receive(request, 1))
-
-
 async def checked_json(request: Request, document: Document, raw: bytes) -> JsonBody:
     if request.workers is not None and len(raw) > IN_LOOP_BYTES:
         await _require_elsewhere(request.workers, document, raw)
@@ -104,30 +88,29 @@ def require_json_type(request: Request) -> None:
         raise InvalidRequest(Violation("", "content_type"))
 
 
-async def read_bytes(request: Request, limit: int, enough: int | None = None) -> bytes:
-    """The whole body, or as many bytes of it as are `enough`; more than the limit, or a body that takes too long, is
-    refused."""
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The whole body; more than the limit, or a body that takes too long, is refused."""
     declared = request.single_header(b"content-length")
     if declared is not None and int(declared) > limit:
         raise PayloadTooLarge("declared length", reason=Reason.BODY_SIZE)
     whole = request.whole_body()
     if whole is None:
-        return await _in_time(request, _receive(request, limit, enough))
+        return await _receive_in_time(request, limit)
     if len(whole) > limit:
         raise PayloadTooLarge("received bytes", reason=Reason.BODY_SIZE)
     return whole
 
 
-async def _in_time(request: Request, receiving: Coroutine[Any, Any, bytes]) -> bytes:
+async def _receive_in_time(request: Request, limit: int) -> bytes:
     try:
         async with asyncio.timeout(RECEIPT_SECONDS):
-            return await receiving
+            return await _receive(request, limit)
     except TimeoutError:
         request.close_connection = True
         raise InvalidRequest(Violation("", "body_timeout")) from None
 
 
-async def _receive(request: Request, limit: int, enough: int | None = None) -> bytes:
+async def _receive(request: Request, limit: int) -> bytes:
     pieces: list[bytes] = []
     size = 0
     while True:
@@ -139,5 +122,5 @@ async def _receive(request: Request, limit: int, enough: int | None = None) -> b
         if size > limit:
             raise PayloadTooLarge("received bytes", reason=Reason.BODY_SIZE)
         pieces.append(piece)
-        if size == enough or not message.get("more_body", False):
+        if not message.get("more_body", False):
             return b"".join(pieces)

@@ -71,11 +71,6 @@ class Request(msgspec.Struct):
         take = self.scope.get("aop.whole_body")
         return None if take is None else take()
 
-    def body_of(self, size: int) -> bytes | None:
-        """What has arrived of the body, when it is that much and not all."""
-        take = self.scope.get("aop.body_of")
-        return None if take is None else take(size)
-
     def header_values(self, name: bytes) -> Sequence[bytes]:
         """Every value sent under this lowercase name, in order."""
         headers = self._headers

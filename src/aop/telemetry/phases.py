@@ -65,11 +65,6 @@ class RequestPhases:
         if self.span is not None:
             self._keep(self.span, kind, ended, fault)
 
-    def leave_out(self, seconds: float) -> None:
-        """Of the phase that goes on: it was not known yet whether there is anything to do."""
-        self.begun += seconds
-        self._begun += seconds
-
     def _keep(self, span: OpenSpan, kind: PhaseKind, ended: float, fault: str | None) -> None:
         if span.sampled:
             self.ended_phases += (Phase(kind, self._span_id, self._begun, ended, fault),)

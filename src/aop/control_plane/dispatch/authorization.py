@@ -55,11 +55,6 @@ class Authorization:
         """Asks the store what `for_caller` decides by. Whoever does not go on cancels it."""
         return self._states.read(access.workspace_id, access.agent_id, caller)
 
-    def expected(self, caller: str, access: AccessRequest) -> Authorized | None:
-        """What `for_caller` will return if nothing has changed since it permitted the same the last time."""
-        state = self._states.last_read(access.workspace_id, access.agent_id, caller)
-        return None if state is None or access.capability not in state.permitted else state.authorized
-
     async def for_caller(
         self, access: AccessRequest, reading: "asyncio.Future[InstallationState | None]"
     ) -> Authorized:
@@ -88,7 +83,6 @@ class Authorization:
             raise CapabilityNotAllowed("no such Skill", reason=Reason.SKILL_UNKNOWN)  # 8
         if not skill.required.issubset(installation.accepted_permissions):
             raise CapabilityNotAllowed("a permission is not accepted", reason=Reason.PERMISSION_NOT_ACCEPTED)  # 8
-        state.permitted.add(access.capability)
         return state.authorize(access.workspace_id, version, installation)
 
 

@@ -14,7 +14,7 @@ from aop.contracts.invocation import InvocationRequest, InvocationResult, Router
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
 from aop.control_plane.workspace.installation_states import Authorized
 from aop.net.headers import HeaderMap
-from aop.net.http import Answer, ConnectFailed, Connection, Headers, HttpError
+from aop.net.http import Answer, ConnectFailed, Headers, HttpError
 from aop.net.policy import NameNotResolved
 
 GUARD_SECONDS = 15.0
@@ -25,9 +25,6 @@ _NOT_FORWARDED = frozenset({ErrorCode.UNAUTHENTICATED, ErrorCode.FORBIDDEN, Erro
 _TRACE, _INVOCATION, _ROOT_TASK = b"x-platform-trace-id", b"x-platform-invocation-id", b"x-platform-root-task-id"
 _encode = msgspec.json.Encoder().encode
 _decode_result = msgspec.json.Decoder(InvocationResult).decode
-
-BegunDispatch = Connection
-"""The Router has a dispatch but for its last byte. It is one once that is sent, and dropped if the connection ends."""
 
 
 class Dispatch(msgspec.Struct, frozen=True):
@@ -67,27 +64,12 @@ class Dispatches:
         self._guard_seconds = max_deadline_ms / 1000 + GUARD_SECONDS
         self._max_result_bytes = max_result_bytes
 
-    def begin(self, body: bytes, dispatch: Dispatch, trace_headers: Headers = ()) -> BegunDispatch | None:
-        """Sends a dispatch that will probably count, but for its LINE_END, so that the Router can do all that comes
-        before its acceptance; None if no connection is open. Whoever does not send it aborts the connection."""
-        deadline = asyncio.get_running_loop().time() + self._guard_seconds
-        return self._router.begin_dispatch(
-            body, trace_headers, trace_id=dispatch.lineage.trace, deadline=deadline, max_body=self._max_result_bytes
-        )
-
-    async def send(
-        self, body: bytes, dispatch: Dispatch, trace_headers: Headers = (), begun: BegunDispatch | None = None
-    ) -> Forwarded:
+    async def send(self, body: bytes, dispatch: Dispatch, trace_headers: Headers = ()) -> Forwarded:
         """JSON mode: the whole answer, checked."""
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
             answer = await self._router.dispatch(
-                body,
-                trace_headers,
-                trace_id=dispatch.lineage.trace,
-                deadline=deadline,
-                max_body=self._max_result_bytes,
-                begun=begun,
+                body, trace_headers, trace_id=dispatch.lineage.trace, deadline=deadline, max_body=self._max_result_bytes
             )
         except HttpError as failure:  # what broke off behind its head is still an answer about this Invocation
             seen = dispatch if failure.headers is None else seen_by_router(HeaderMap(failure.headers), dispatch)

@@ -9,7 +9,7 @@ import msgspec
 from aop.base.settings import Secret
 from aop.contracts.router_status import RouterStatus
 from aop.contracts.topology import TopologyStatus
-from aop.net.http import Answer, AnswerStream, Connection, Headers, HttpError
+from aop.net.http import Answer, AnswerStream, Headers, HttpError
 from aop.net.peer import Peer
 from aop.net.policy import NameNotResolved
 
@@ -59,26 +59,12 @@ class RouterClient:
         except msgspec.DecodeError:
             raise RouterUnavailable("shape") from None
 
-    def begin_dispatch(
-        self, body: bytes, trace_headers: Headers, *, trace_id: str, deadline: float, max_body: int
-    ) -> Connection | None:
-        """Sends a `dispatch` of the same but for its last byte, if a connection is open already."""
-        headers = (_trace_header(trace_id), *trace_headers)
-        return self._dispatches.begin(headers, body, deadline=deadline, max_body=max_body)
-
     async def dispatch(
-        self,
-        body: bytes,
-        trace_headers: Headers,
-        *,
-        trace_id: str,
-        deadline: float,
-        max_body: int,
-        begun: Connection | None = None,
+        self, body: bytes, trace_headers: Headers, *, trace_id: str, deadline: float, max_body: int
     ) -> Answer:
         """Sends an Invocation whose answer is one JSON document; `trace_headers` name the span it is sent from."""
         headers = (_trace_header(trace_id), *trace_headers)
-        return await self._dispatches.send(headers, body, deadline=deadline, max_body=max_body, begun=begun)
+        return await self._dispatches.send(headers, body, deadline=deadline, max_body=max_body)
 
     async def open_stream(self, body: bytes, trace_headers: Headers, *, trace_id: str, deadline: float) -> AnswerStream:
         """Sends an Invocation that is answered by a stream. Its head is read on entry; the caller reads its body."""

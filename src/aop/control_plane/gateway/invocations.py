@@ -4,14 +4,11 @@ the part that owns it.
 1. *Authenticate* the caller by an access token or a token of the OpenID provider (`gateway.access`).
 2. *Admit*: take a free slot. The edge does both before the call (`serving.application`), as the route says.
 3. *Read* the body once, as strict JSON by its schema. The bytes of `input` stay as they are.
-4. *Mint* the ids of the Invocation and its root Task, and write the dispatch as it will be if the call is permitted by
-   what permitted the last one. The Router gets a lone one now, all but its last byte, so that it does what comes before
-   acceptance while the store works; without that byte it has received nothing. If the body is refused, or the call is
-   not permitted, or by something else, this is dropped.
-5. *Authorize*: Workspace, role, Installation, Release, Card and permissions, read anew for each call
-   (`dispatch.authorization`). While the store works, the checks of 3 are done; what it says is looked at after them, so
-   that they refuse first.
-6. *Dispatch*: send it, or its last byte, to the Router (`dispatch.router_client`), once.
+4. *Authorize*: Workspace, role, Installation, Release, Card and permissions, read anew for each call
+   (`dispatch.authorization`). The store is asked as soon as the body says for which Agent. While it works, the checks
+   of 3 and step 5 are done; what it says is looked at after them, so that they refuse first.
+5. *Mint* the ids of the Invocation and its root Task.
+6. *Dispatch*: write it, and send it to the Router (`dispatch.router_client`), once.
 7. *Check* that the answer is about this Invocation and as the contract says (`dispatch.invocations`, and
    `dispatch.streams` for a stream, whose frames are relayed as they come).
 8. *Answer*: the Router's bytes. If it accepted and then did not answer, the caller gets the ids to ask for the outcome.
@@ -28,19 +25,11 @@ from aop.base.ids import is_safe_identifier
 from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
-from aop.contracts.invocation import LINE_END, InvocationRequest, correlated_error
+from aop.contracts.invocation import InvocationRequest, correlated_error
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
-from aop.control_plane.dispatch.invocations import (
-    BegunDispatch,
-    Dispatches,
-    Forwarded,
-    RouterFailed,
-    dispatch_body,
-    new_dispatch,
-)
+from aop.control_plane.dispatch.invocations import Dispatches, Forwarded, RouterFailed, dispatch_body, new_dispatch
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.serving.admission import Slots
 from aop.serving.body import checked_json, checked_value, receive_json
 from aop.serving.request import Request, require_agreement
 from aop.serving.response import JSON, Headers, Response
@@ -56,13 +45,11 @@ class InvocationRoutes:
         authorization: Authorization,
         dispatches: Dispatches,
         streams: Streams,
-        slots: Slots,
         request_max_bytes: int,
     ) -> None:
         self._authorization = authorization
         self._dispatches = dispatches
         self._streams = streams
-        self._slots = slots
         self._document = document("invocation-request/2")
         self._max_bytes = request_max_bytes
 
@@ -70,7 +57,7 @@ class InvocationRoutes:
         """`POST /v1/workspaces/:workspaceId/invocations`"""
         path = "/v1/workspaces/:workspaceId/invocations"
         authenticate = access.callers.authenticate  # 1
-        return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, self._slots)]  # 2
+        return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, access.invocations)]  # 2
 
     async def invoke(self, request: Request) -> RouteAnswer:
         authorization, caller = self._authorization, request.principal
@@ -81,33 +68,25 @@ class InvocationRoutes:
             await checked_json(request, self._document, raw)
             invocation = _decode(raw)
         access = AccessRequest(request.path["workspaceId"], invocation.agent_id, invocation.capability)
-        trace_headers, dispatch = _spanned(request, invocation), new_dispatch(request.trace_id)  # 4
-        expected, begun = authorization.expected(caller, access), None
-        sent = b"" if expected is None else dispatch_body(caller, expected, invocation, dispatch.lineage)
-        if sent and self._is_lone(invocation):
-            sent += LINE_END
-            begun = self._dispatches.begin(sent, dispatch, trace_headers)
-        reading = authorization.begin(caller, access)  # 5
+        reading = authorization.begin(caller, access)  # 4
         try:
             await asyncio.sleep(0)  # in this turn of the loop the statement leaves
             if not is_checked:
                 checked_value(self._document, raw)
             require_agreement(request, stream=invocation.stream)
+            trace_headers, dispatch = _spanned(request, invocation), new_dispatch(request.trace_id)  # 5
             authorized = await authorization.for_caller(access, reading)
         except BaseException:
             reading.cancel()
-            _drop(begun)
             raise
-        if authorized is not expected:
-            _drop(begun)
-            sent, begun = dispatch_body(caller, authorized, invocation, dispatch.lineage), None
+        sent = dispatch_body(caller, authorized, invocation, dispatch.lineage)
         answer: Forwarded | OpenedStream | None = None
         try:
             with CancelOnDisconnect(request):  # 6, 7
                 if invocation.stream:
                     answer = await self._streams.open(sent, dispatch, trace_headers)
                 else:
-                    answer = await self._dispatches.send(sent, dispatch, trace_headers, begun)
+                    answer = await self._dispatches.send(sent, dispatch, trace_headers)
         except RouterFailed as failure:
             if not failure.dispatch.correlated:
                 raise
@@ -116,16 +95,6 @@ class InvocationRoutes:
         if isinstance(answer, OpenedStream):
             return EventStream(answer.frames, failure=answer.failure)
         return _NOBODY if answer is None else _response(answer)  # 8
-
-    def _is_lone(self, invocation: InvocationRequest) -> bool:
-        """Among others a call gains nothing by going ahead: the Router would take it up twice, in a turn for each."""
-        return self._slots.taken == 1 and not invocation.stream
-
-
-def _drop(begun: BegunDispatch | None) -> None:
-    """The Router has a dispatch that will not be completed, and drops it with the connection."""
-    if begun is not None:
-        begun.abort()
 
 
 def _legible(raw: bytes) -> InvocationRequest | None:

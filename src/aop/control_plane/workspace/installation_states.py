@@ -63,7 +63,7 @@ class InstallationState:
     Calls that read the same columns share this too, and what the first of them found out from it.
     """
 
-    __slots__ = ("_pin", "_usable", "_version", "authorized", "installation", "permitted", "role")
+    __slots__ = ("_pin", "_usable", "_version", "authorized", "installation", "role")
 
     def __init__(self, row: InstallationStateRow) -> None:
         self.role = row.role
@@ -73,8 +73,6 @@ class InstallationState:
         self._usable: PinnedRelease | None = None
         self.authorized: Authorized | None = None
         """What permitted the calls that read this; the same object for as long as it is read again."""
-        self.permitted: set[str] = set()
-        """The Skills that calls which read this were permitted."""
 
     def authorize(self, workspace_id: str, version: PinnedVersion, installation: CurrentInstallation) -> Authorized:
         """What permits a call: its own Installation, and the Release of the version that this pins."""
@@ -128,11 +126,6 @@ class InstallationStates:
     ) -> "asyncio.Future[InstallationState | None]":
         """None when there is no such Workspace. Without a principal the state has no role."""
         return self._states.begin((workspace_id, agent_id, principal))
-
-    def last_read(self, workspace_id: str, agent_id: str, principal: str | None) -> InstallationState | None:
-        """What was read the last time: nothing may be decided by it."""
-        kept = self._kept.find((workspace_id, agent_id, principal))
-        return None if kept is None else kept[1]
 
     async def replaced(self, workspace_id: str, agent_id: str, version: str) -> InstallationState | None:
         """As if the Installation of this version had not been replaced just now; None when none was, or when what

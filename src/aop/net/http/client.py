@@ -116,33 +116,13 @@ class HttpClient:
         """The whole answer, or an HttpError; cancelling closes the connection at once."""
         return self.exchange(target, method, request_bytes(target, method, path, headers, body), deadline, max_body)
 
-    def begin(self, target: Target, method: str, first: bytes, deadline: float, max_body: int) -> Connection | None:
-        """Sends the first part of a request, so that the peer can go ahead with it; None if no connection is open
-        already. Whoever begins a request sends the rest by `exchange`, or aborts the connection."""
-        connection = self._pool.idle(target, deadline)
-        if connection is not None:
-            connection.reader.begin(method, max_body)
-            connection.start(first, deadline, streamed=False)
-        return connection
-
-    async def exchange(
-        self,
-        target: Target,
-        method: str,
-        request: bytes,
-        deadline: float,
-        max_body: int,
-        begun: Connection | None = None,
-    ) -> Answer:
-        """Likewise, for a request that is bytes already, or for the rest of one that was begun."""
-        connection = begun or self._pool.idle(target, deadline) or await self._pool.new(target, deadline)
+    async def exchange(self, target: Target, method: str, request: bytes, deadline: float, max_body: int) -> Answer:
+        """Likewise, for a request that is bytes already."""
+        connection = self._pool.idle(target, deadline) or await self._pool.new(target, deadline)
         reader = connection.reader
         try:
-            if begun is not None:
-                connection.go_on(request)
-            else:
-                reader.begin(method, max_body)
-                connection.start(request, deadline, streamed=False)
+            reader.begin(method, max_body)
+            connection.start(request, deadline, streamed=False)
             while not reader.complete:
                 await connection.progress()
             return Answer(reader.status, reader.headers, reader.take())

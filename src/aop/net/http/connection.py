@@ -84,11 +84,6 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(request)
 
-    def go_on(self, rest: bytes) -> None:
-        """Sends what follows a part of a request that was sent before."""
-        if self._transport is not None:
-            self._transport.write(rest)
-
     def progress(self) -> asyncio.Future[None]:
         """Done when more of a streamed answer, or the end of any answer, is there; raises once it cannot come."""
         if self._error is not None:

@@ -76,7 +76,6 @@ class Exchange:
             "server": server,
             "aop.disconnected": self.disconnect,
             "aop.whole_body": self.whole_body,
-            "aop.body_of": self.body_of,
             "aop.answer": self.answer,
             "aop.answer_fixed": self.answer_fixed,
             "aop.comment": self.comment,
@@ -181,15 +180,6 @@ class Exchange:
         if not reader.complete or self._body_received or self.disconnect.is_set():
             return None
         self._body_received = True
-        body = reader.take()
-        self._connection.resume_reading()
-        return body
-
-    def body_of(self, size: int) -> bytes | None:
-        """What is here, if it is that much and not all and nothing was received before; None leaves it to `receive`."""
-        reader = self._reader
-        if reader.complete or reader.buffered != size or self._body_received or self.disconnect.is_set():
-            return None
         body = reader.take()
         self._connection.resume_reading()
         return body

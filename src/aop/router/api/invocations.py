@@ -4,8 +4,7 @@ that owns it.
 1. *Authenticate* the Control Plane by its service token. An Agent that calls another one shows its delegation.
 2. *Admit*: take a free slot. The edge does both before the call (`serving.application`), as the route says.
 3. *Read* the document once, as strict JSON by its schema. `api.nested` does this for the call of an Agent, finds its
-   parent running and asks which version is installed; from here on both are the same. The Gateway may hold back the
-   last byte, a line end, until it knows that the call is permitted: then steps 3 to 5 are done meanwhile.
+   parent running and asks which version is installed; from here on both are the same.
 4. *Resolve*: the Release may run, and this is its exact Card (`targets.resolution`).
 5. *Check the input* by size and by the schema of the Skill (`invocation.acceptance`).
 6. *Accept*: the first Ledger transaction. Delegation and credential are made meanwhile. All before may refuse the call;
@@ -22,8 +21,8 @@ import msgspec
 
 from aop.base.ids import is_trace_id
 from aop.contracts.documents import document
-from aop.contracts.errors import Envelope, Refusal
-from aop.contracts.invocation import LINE_END, RouterDispatch
+from aop.contracts.errors import Envelope
+from aop.contracts.invocation import RouterDispatch
 from aop.net.asgi import Disconnect
 from aop.router.a2a.outcome import Outcome
 from aop.router.api.answers import id_headers, outcome_response
@@ -33,11 +32,10 @@ from aop.router.invocation.running import RunningInvocation, StopReason
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import InvocationPhases
 from aop.router.stream.delivery import StreamDelivery
-from aop.router.targets.card import TargetCard
 from aop.router.targets.resolution import Resolution
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
-from aop.serving.body import CallerLeft, checked_json, receive_json_early, receive_last_byte
+from aop.serving.body import CallerLeft, checked_json, receive_json
 from aop.serving.request import Request, StreamFailure, require_agreement
 from aop.serving.response import TRACE_HEADER
 from aop.serving.routing import Route, RouteAnswer, Spanned
@@ -56,19 +54,6 @@ class CallSizes(msgspec.Struct, frozen=True):
 
     request: int
     frame: int
-
-
-class ReadyCall(msgspec.Struct, frozen=True):
-    """A call that may be accepted; `deadline` is loop time."""
-
-    call: AuthorizedCall
-    card: TargetCard
-    deadline: float
-
-    def later(self, seconds: float) -> "ReadyCall":
-        """It was not received before: what it waited for its last byte is not its time."""
-        self.call.phases.leave_out(seconds)
-        return ReadyCall(self.call, self.card, self.deadline + seconds)
 
 
 class Invocations:
@@ -99,30 +84,8 @@ class Invocations:
         ]
 
     async def dispatch(self, request: Request) -> RouteAnswer:
-        raw, is_whole = await receive_json_early(request, self._sizes.request + CONTEXT_BYTES)  # 3
-        ready = await (self._read(request, raw) if is_whole else self._read_early(request, raw))
-        return await self._executed(request, ready)
-
-    async def answer(self, request: Request, call: AuthorizedCall) -> RouteAnswer:
-        """Raises a Refusal before the Invocation is accepted; from then on the answer is its outcome."""
-        return await self._executed(request, await self._ready(call))
-
-    async def _read_early(self, request: Request, raw: bytes) -> ReadyCall:
-        """For a dispatch that lacks its last byte. It may never come: nothing is recorded or answered before."""
-        found: ReadyCall | Refusal
-        try:
-            found = await self._read(request, raw)
-        except Refusal as refusal:
-            found = refusal
-        waits = asyncio.get_running_loop().time()
-        last = await receive_last_byte(request)
-        if last != LINE_END:  # so what was read was not the document
-            return await self._read(request, raw + last)
-        if isinstance(found, Refusal):
-            raise found
-        return found.later(asyncio.get_running_loop().time() - waits)
-
-    async def _read(self, request: Request, raw: bytes) -> ReadyCall:
+        raw = await receive_json(request, self._sizes.request + CONTEXT_BYTES)  # 3
+        # Its time runs from here: what the sender needed for its body takes nothing from the Agent.
         received, phases = asyncio.get_running_loop().time(), RequestPhases()
         body = await checked_json(request, document("router-dispatch/3"), raw)
         dispatch = _decode(body.raw)
@@ -131,10 +94,11 @@ class Invocations:
         require_agreement(request, stream=dispatch.stream)
         value = body.member("input")
         call = AuthorizedCall(dispatch.context, bytes(dispatch.input), value, dispatch.stream, received, phases)
-        return await self._ready(call)
+        return await self.answer(request, call)
 
-    async def _ready(self, call: AuthorizedCall) -> ReadyCall:
-        context, phases = call.context, call.phases
+    async def answer(self, request: Request, call: AuthorizedCall) -> RouteAnswer:
+        """Raises a Refusal before the Invocation is accepted; from then on the answer is its outcome."""
+        context, phases, disconnect = call.context, call.phases, request.scope["aop.disconnected"]
         if phases.span is not None:
             phases.span.attributes.update(span_attributes(call))
         phases.enter(self._phase_kinds.resolve)
@@ -143,16 +107,12 @@ class Invocations:
         if phases.span is not None:
             phases.span.attributes["aop.agent.name"] = card.name
         phases.enter(self._phase_kinds.accept)
-        return ReadyCall(call, card, await self._boundary.require_input(call, card))  # 5
-
-    async def _executed(self, request: Request, ready: ReadyCall) -> RouteAnswer:
-        call, disconnect = ready.call, request.scope["aop.disconnected"]
-        context, phases = call.context, call.phases
+        deadline = await self._boundary.require_input(call, card)  # 5
         if disconnect.is_set():
             raise CallerLeft("before acceptance")
         # Again, because a change may have arrived while the Card was asked for or the input checked.
         self._resolution.require_usable(context.pin.release)
-        accepted = await self._boundary.record(call, ready.card, ready.deadline)  # 6
+        accepted = await self._boundary.record(call, card, deadline)  # 6
         request.invocation_id = context.lineage.invocation
         if isinstance(accepted, EndedAtAcceptance):
             self._execution.conclude(phases, accepted.outcome)
