@@ -12,7 +12,7 @@ import asyncpg
 
 from aop.base.canonical import canonical, digest
 from aop.base.semver import Version
-from aop.control_plane.registry.index_keys import folded, grams, precedence_text
+from aop.control_plane.registry.index_keys import folded, precedence_text
 from benchmarks._catalog_words import fill_words
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -28,7 +28,7 @@ _CHANCE = random.Random(4)
 OTHER_WORDS = sorted({"".join(_CHANCE.choices(string.ascii_lowercase, k=_CHANCE.randint(4, 10))) for _ in range(6_000)})
 """The earlier ones are used more often."""
 _CARD_COLUMNS = (
-    *("agent_id", "version", "document", "digest", "owner_id", "precedence", "folded_name", "folded_text", "grams"),
+    *("agent_id", "version", "document", "digest", "owner_id", "precedence", "folded_name", "folded_text"),
     *("skill_ids", "status", "registered_at", "published_at", "publication"),
 )
 _RELEASE_COLUMNS = (
@@ -63,22 +63,17 @@ class _Agent:
     document: bytes
     name: str
     description: str
-    grams: Sequence[int]
     skill_ids: Sequence[str]
 
 
 async def seed(url: str, size: Size) -> None:
-    """As superuser. The two inverted indexes are made anew afterwards, which is what makes it quick."""
+    """As superuser. The inverted index is made anew afterwards, which is what makes it quick."""
     connection = await asyncpg.connect(url)
     try:
-        indexes = await connection.fetch(
-            "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'registry' AND indexdef LIKE '% USING gin %'"
-        )
-        for index in indexes:
-            await connection.execute(f"DROP INDEX registry.{index['indexname']}")
+        index = await connection.fetchval("SELECT indexdef FROM pg_indexes WHERE indexname = 'card_by_skill'")
+        await connection.execute("DROP INDEX registry.card_by_skill")
         await _fill(connection, size)
-        for index in indexes:
-            await connection.execute(index["indexdef"])
+        await connection.execute(index)
         await connection.execute("VACUUM ANALYZE")
     finally:
         await connection.close()
@@ -127,7 +122,7 @@ def _agent(number: int, language: _Language, chance: random.Random) -> _Agent:
         "limits": {"timeoutMs": 60_000, "maxInputBytes": 1_048_576, "maxOutputBytes": 1_048_576, "streaming": True},
     }
     texts = folded(name), folded(description)
-    return _Agent(agent_id, owner_id, canonical(card), *texts, grams(*texts), list(dict.fromkeys(skills)))
+    return _Agent(agent_id, owner_id, canonical(card), *texts, list(dict.fromkeys(skills)))
 
 
 def _skill(skill_id: str, language: _Language) -> dict[str, Any]:
@@ -153,7 +148,7 @@ def _card(agent: _Agent, version: str, number: int) -> tuple[Any, ...]:
     moment = START + timedelta(seconds=number)
     return (
         *(agent.agent_id, version, document, digest(document), agent.owner_id),
-        *(precedence_text(Version.parse(version)), agent.name, agent.description, agent.grams, agent.skill_ids),
+        *(precedence_text(Version.parse(version)), agent.name, agent.description, agent.skill_ids),
         *("published", moment, moment, number),
     )
 

@@ -25,13 +25,13 @@ SELECT 'vendor:agent-' || number, 'vendor', 'agt_' || lpad(to_hex(number), 32, '
 """
 # Each Agent has a Card of its own, with the Skills of the one that is invoked.
 _CARDS = """
-INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name, folded_text, grams,
+INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name, folded_text,
        skill_ids, status, registered_at)
-SELECT id, version, document, encode(sha256(document), 'hex'), 'vendor', precedence, folded_name, folded_text, grams,
+SELECT id, version, document, encode(sha256(document), 'hex'), 'vendor', precedence, folded_name, folded_text,
        skill_ids, 'draft', now()
   FROM (SELECT 'vendor:agent-' || number AS id,
                convert_to(replace(convert_from(document, 'UTF8'), agent_id, 'vendor:agent-' || number), 'UTF8')
-               AS document, version, precedence, folded_name, folded_text, grams, skill_ids
+               AS document, version, precedence, folded_name, folded_text, skill_ids
           FROM registry.card, generate_series($1::bigint, $2::bigint) AS number WHERE agent_id = $3) AS copy
 """
 _INSTALL = """

@@ -168,7 +168,6 @@ OF_CARD = (
     "precedence = 'x'",
     "folded_name = 'x'",
     "folded_text = 'x'",
-    "grams = '{}'",
     "skill_ids = '{}'",
     "published_at = now()",
     "published_at = NULL",

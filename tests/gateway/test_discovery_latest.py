@@ -1,7 +1,5 @@
 """The latest versions that a search finds: it reads the Cards of those it returns, and no other."""
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,37 +10,12 @@ from aop.control_plane.discovery.query import WordQuery, word_query
 from aop.control_plane.discovery.search import Filters
 from aop.local.state import DatabaseUrls
 from aop.store.rows import PageSize
+from tests.gateway.explaining import Explaining
 from tests.gateway.word_catalog import put
 from tests.support.cards import a_card
 from tests.support.postgres import PostgresForTests, session
 
 _AGENTS, _VERSIONS, _LIMIT = 40, 12, 5
-
-
-class Explaining:
-    """A connection that has the server explain each query, and notes how many rows of Cards it read."""
-
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-        self.cards = 0
-
-    async def fetch(self, query: str, *values: Any) -> Any:
-        text = await self._connection.fetchval(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {query}", *values)
-        self.cards += sum(map(_cards_of, _nodes(json.loads(text)[0]["Plan"])))
-        return await self._connection.fetch(query, *values)
-
-
-def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for below in plan.get("Plans", ()):
-        yield from _nodes(below)
-
-
-def _cards_of(node: dict[str, Any]) -> int:
-    if node.get("Relation Name") != "card":
-        return 0
-    of_each = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
-    return int(node.get("Heap Fetches", of_each * node["Actual Loops"]))
 
 
 def _words(query: str) -> WordQuery:

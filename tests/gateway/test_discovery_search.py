@@ -161,7 +161,7 @@ async def test_what_lies_behind_thousands_of_other_versions_is_found_in_time_and
 CROWD = """
 INSERT INTO registry.card
 SELECT agent_id, '1.0.' || number, document, digest, owner_id, '00110010' || lpad(length(number::text)::text, 3, '0')
-       || number || '~', folded_name, folded_text, grams, skill_ids, status, registered_at,
+       || number || '~', folded_name, folded_text, skill_ids, status, registered_at,
        published_at + number * interval '1 second', NULL, publication
   FROM registry.card, generate_series(1, 2500) AS number WHERE agent_id = 'crowd';
 INSERT INTO registry.release

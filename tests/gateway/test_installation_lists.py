@@ -13,8 +13,8 @@ COPIED_AGENTS = (
     " SELECT 'a' || n, owner_id, 'agt_' || lpad(to_hex(n), 32, '0')"
     " FROM registry.agent, generate_series(1, {count}) AS n",
     "INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name, folded_text,"
-    " grams, skill_ids, status, registered_at)"
-    " SELECT 'a' || n, version, document, digest, owner_id, precedence, folded_name, folded_text, grams, skill_ids,"
+    " skill_ids, status, registered_at)"
+    " SELECT 'a' || n, version, document, digest, owner_id, precedence, folded_name, folded_text, skill_ids,"
     " 'draft', registered_at FROM registry.card, generate_series(1, {count}) AS n",
     "INSERT INTO workspace.installation (installation_id, workspace_id, agent_id, version_constraint,"
     " installed_version, installed_release_id, installed_card_digest, accepted_permissions, installed_at, updated_at)"
@@ -106,9 +106,9 @@ async def test_a_list_tells_which_versions_are_refused_and_which_have_a_newer_on
     await owner.install(constraint="1.0.0")
     await rows.execute(
         "INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name,"
-        " folded_text, grams, skill_ids, status, registered_at)"
+        " folded_text, skill_ids, status, registered_at)"
         " SELECT agent_id, '9.0.' || n, document, digest, owner_id, '9' || n, folded_name,"
-        " folded_text, grams, skill_ids, 'draft', registered_at"
+        " folded_text, skill_ids, 'draft', registered_at"
         " FROM registry.card, generate_series(1, 200) AS n WHERE version = '1.0.0'"
     )
     (told,) = [each for each in (await owner.page("/space/installations"))["items"] if each["status"] == "enabled"]

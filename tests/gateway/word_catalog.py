@@ -74,8 +74,7 @@ async def put(stores: DatabaseUrls, cards: list[Card]) -> None:
             owners,
         )
         await connection.executemany(
-            "INSERT INTO registry.card"
-            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '{}', $9, 'published', $10, $10, NULL, $11)",
+            "INSERT INTO registry.card VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'published', $10, $10, NULL, $11)",
             [_row(card, number) for number, card in enumerate(cards, 1)],
         )
         await connection.execute("UPDATE registry.counter SET value = $1 WHERE name = 'publication'", len(cards))

@@ -22,9 +22,9 @@ _SEED = (
     "INSERT INTO registry.agent (agent_id, owner_id, public_agent_id, provider_id)"
     " SELECT 'seeded:' || n, 'seeder', 'agt_' || md5(n::text), 'seeded' FROM generate_series(1, {count}) AS n",
     "INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name, folded_text,"
-    " grams, skill_ids, status, registered_at, published_at, publication)"
+    " skill_ids, status, registered_at, published_at, publication)"
     " SELECT 'seeded:' || n, '1.0.0', convert_to(n::text, 'UTF8'), encode(sha256(convert_to(n::text, 'UTF8')), 'hex'),"
-    " 'seeder', '', '', '', '{{}}', '{{}}', 'published', now(), now(), n FROM generate_series(1, {count}) AS n",
+    " 'seeder', '', '', '', '{{}}', 'published', now(), now(), n FROM generate_series(1, {count}) AS n",
     "INSERT INTO registry.binding (binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path, method,"
     " status, evidence_digest, verified_at, created_at, updated_at)"
     " SELECT 'bind_' || md5(n::text), 'seeded', 'seeded:' || n, '1.0.0', 'https://seeded.example', '/',"

@@ -1,6 +1,5 @@
 """The filters and the position of a search as SQL conditions: fixed text with parameters, never a value."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +12,6 @@ class FoldedFilters:
     """The filters of a search in the form that the store compares; absent ones are None."""
 
     text: str | None
-    grams: Sequence[int]
     capability: str | None
     owner_id: str | None
     latest: bool
@@ -27,7 +25,7 @@ class FoldedFilters:
     @property
     def indexed(self) -> bool:
         """Whether an index can find what fits without following the order of publication."""
-        return self.text is not None or self.capability is not None
+        return self.capability is not None
 
 
 @dataclass(frozen=True)
@@ -87,11 +85,6 @@ class Conditions:
             text = self.bound("text", filters.text, "text")
             conditions.append(f"(strpos({name}.folded_name, {text}) > 0 OR strpos({name}.folded_text, {text}) > 0)")
         return conditions
-
-    def indexed(self) -> list[str]:
-        """Follows from `fitting`, in the form that the index on text can use."""
-        grams = self._filters.grams
-        return [f"item.grams @> {self.bound('grams', grams, 'integer[]')}"] if grams else []
 
     def latest(self, name: str) -> list[str]:
         """No higher version of the Agent meets the other filters. `name` is the relation with the Release of `item`."""

@@ -11,7 +11,7 @@ from aop.control_plane.discovery.query import WordQuery, word_query
 from aop.control_plane.discovery.ranked_store import Ranking, rank
 from aop.control_plane.discovery.relevance import NO_POINTS, POINTS
 from aop.control_plane.discovery.store import EligibleVersion
-from aop.control_plane.registry.index_keys import folded, query_grams
+from aop.control_plane.registry.index_keys import folded
 from aop.store.database import Connection, Database
 from aop.store.rows import PageSize, RowPage
 
@@ -91,10 +91,8 @@ def _is_walk_faster(short: RowPage[EligibleVersion], request: PageRequest) -> bo
 
 
 def _folded(filters: Filters, literal: str | None) -> FoldedFilters:
-    text = None if literal is None else folded(literal)
     return FoldedFilters(
-        text=text,
-        grams=() if text is None else query_grams(text),
+        text=None if literal is None else folded(literal),
         capability=filters.capability,
         owner_id=filters.owner_id,
         latest=filters.latest,

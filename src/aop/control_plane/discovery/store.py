@@ -68,9 +68,11 @@ class SharedDocument(Row, frozen=True):
 
 
 async def follow(connection: Connection, filters: FoldedFilters, page: PageRequest) -> RowPage[EligibleVersion]:
-    """Everything in the order of publication, for filters that need only an index of that order, or the Release."""
+    """Everything in the order of publication until the page is full, for filters that have no index of their own. A
+    literal text is looked for in one version after the other: at most once in each that is published."""
     conditions = Conditions(filters, page)
-    kept = [*conditions.placed(), *conditions.installable("item"), *conditions.latest("item")]
+    own = [*conditions.placed(), *conditions.fitting("item")]
+    kept = [*own, *conditions.installable("item"), *conditions.latest("item")]
     found = (
         f"SELECT {_KEYS} FROM registry.eligible_version AS item{where(kept)}"  # noqa: S608
         f" ORDER BY {_ORDER} LIMIT {_MAX_ROWS}"
@@ -93,9 +95,9 @@ async def walk(
 
 
 async def gather(connection: Connection, filters: FoldedFilters, page: PageRequest) -> RowPage[EligibleVersion]:
-    """Collects every version that fits by the indexes on Skills and text, then puts them in order."""
+    """Collects every version that fits by the index on Skills, then puts them in order."""
     conditions = Conditions(filters, page)
-    kept = [*conditions.placed(), *conditions.fitting("item"), *conditions.indexed()]
+    kept = [*conditions.placed(), *conditions.fitting("item")]
     # OFFSET 0 keeps the planner from walking the order of publication after all.
     fits = f"SELECT {_KEYS} FROM registry.published_version AS item{where(kept)} OFFSET 0"  # noqa: S608
     found = f"SELECT * FROM ({fits}) AS item ORDER BY {_ORDER}"  # noqa: S608

@@ -11,7 +11,7 @@ from aop.cards.reading import ReadCard
 from aop.contracts.catalog import CatalogEntry, PublicationStatus, Resemblance
 from aop.contracts.errors import Conflict, Forbidden, NotFound, Reason
 from aop.control_plane.registry.entries import catalog_entry, draft_entry
-from aop.control_plane.registry.index_keys import folded, grams, precedence_text
+from aop.control_plane.registry.index_keys import folded, precedence_text
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
 from aop.control_plane.registry.names import resemblances
 from aop.control_plane.registry.publishing import publish_version
@@ -146,7 +146,6 @@ async def unknown_version(connection: Connection, agent_id: str) -> NotFound:
 
 def _new_card(read: ReadCard, now: datetime) -> NewCard:
     card = read.card
-    name, description = folded(card.name), folded(card.description)
     return NewCard(
         card.agent_id,
         card.version,
@@ -154,10 +153,8 @@ def _new_card(read: ReadCard, now: datetime) -> NewCard:
         read.digest,
         card.owner.id,
         precedence_text(Version.parse(card.version)),
-        name,
-        description,
-        # As text: the driver needs more time to encode a thousand numbers than the store to parse them.
-        f"{{{str(grams(name, description))[1:-1]}}}",
+        folded(card.name),
+        folded(card.description),
         [skill.id for skill in card.skills],
         now,
     )

@@ -82,7 +82,6 @@ class NewCard(msgspec.Struct, frozen=True):
     precedence: str
     folded_name: str
     folded_text: str
-    grams: str
     skill_ids: Sequence[str]
     registered_at: datetime
 
@@ -112,13 +111,13 @@ async def register(connection: Connection, card: NewCard, public_agent_id: str) 
     the Agent. In a second call the third cause is excluded.
     """
     public_id: str | None = await connection.fetchval(
-        "WITH made AS (INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $5, $12)"
+        "WITH made AS (INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $5, $11)"
         "  ON CONFLICT DO NOTHING RETURNING public_agent_id),"
         " own AS (SELECT public_agent_id FROM made UNION ALL"
         "  SELECT public_agent_id FROM registry.agent WHERE agent_id = $1 AND owner_id = $5)"
         " INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name,"
-        " folded_text, grams, skill_ids, registered_at, status)"
-        " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9::text::integer[], $10, $11, 'draft' FROM own"
+        " folded_text, skill_ids, registered_at, status)"
+        " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'draft' FROM own"
         " ON CONFLICT DO NOTHING RETURNING (SELECT public_agent_id FROM own)",
         *msgspec.structs.astuple(card),
         public_agent_id,
