@@ -12,6 +12,7 @@ from aop.agent.testing import SignedRouter
 from aop.contracts.signing import SigningKey
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.http import Headers, HttpClient, Target
+from aop.net.own_server import own_server
 from aop.net.server import HttpServer, listening_socket
 from aop.serving.unit import tune_gc
 
@@ -69,14 +70,14 @@ async def _serve(port: int, path: str, headers: Headers, report: Connection, che
     target, loop = Target("http", "127.0.0.1", port, "127.0.0.1"), asyncio.get_running_loop()
 
     async def passed_on(scope: Scope, receive: Receive, _: Send) -> None:
-        body = scope["aop.whole_body"]()
+        body = own_server(scope).whole_body()
         if body is None:
             body = (await receive())["body"]
         check()
         answer = await client.request(
             target, "POST", path, headers=headers, body=body, deadline=loop.time() + 60, max_body=1 << 24
         )
-        await scope["aop.answer"](answer.status, _HEADERS, answer.body)
+        await own_server(scope).answer(answer.status, _HEADERS, answer.body)
 
     listener = listening_socket("127.0.0.1", 0)
     await HttpServer(passed_on).start([listener])

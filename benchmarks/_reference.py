@@ -25,6 +25,7 @@ from aop.ledger.group_commit import GroupCommit, Statements
 from aop.local.postgres import EmbeddedPostgres
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.http import HttpClient, Target
+from aop.net.own_server import own_server
 from aop.net.server import HttpServer, listening_socket
 from aop.serving.unit import tune_gc
 from aop.store.database import Connection, connect
@@ -165,10 +166,10 @@ def _run(built: Callable[[], Awaitable[Handle]], report: Pipe) -> None:
         handle = await built()
 
         async def application(scope: Scope, receive: Receive, _: Send) -> None:
-            body = scope["aop.whole_body"]()
+            body = own_server(scope).whole_body()
             if body is None:
                 body = (await receive())["body"]
-            await scope["aop.answer"](200, _JSON, await handle(body))
+            await own_server(scope).answer(200, _JSON, await handle(body))
 
         listener = listening_socket("127.0.0.1", 0)
         await HttpServer(application).start([listener])

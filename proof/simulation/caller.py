@@ -2,10 +2,11 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 from aop.net.asgi import Disconnect
+from aop.net.own_server import OWN_SERVER, FixedHead
 from proof.caller import AnswerSoFar
 from proof.record import CallResult
 from tests.ledger.simulated.loop import History
@@ -50,10 +51,7 @@ class Caller:
                 (b"content-type", b"application/json"),
                 (b"accept", accept),
             ],
-            "aop.disconnected": self.gone,
-            "aop.whole_body": lambda: body,
-            "aop.comment": self.comment,
-            "aop.ambiguity": None,
+            OWN_SERVER: _Served(self, body),
         }
 
     def comment(self, piece: bytes) -> None:
@@ -90,3 +88,28 @@ class Caller:
         if piece:
             self._history.note(self.name, "caller got", b" ".join(_NAMED.findall(piece)).decode())
             self._place, self.answered_at = len(self._history.happened), self._history.loop.time()
+
+
+class _Served:
+    """What the server gives the Router for one request of this caller."""
+
+    ambiguity = None
+
+    def __init__(self, caller: Caller, body: bytes) -> None:
+        self.disconnect = caller.gone
+        self.comment = caller.comment
+        self._caller = caller
+        self._body = body
+
+    def whole_body(self) -> bytes:
+        return self._body
+
+    async def answer(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+        await self._caller.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self._caller.send({"type": "http.response.body", "body": body})
+
+    async def answer_fixed(self, head: FixedHead, body: bytes, *values: bytes) -> None:
+        await self.answer(head.status, head.headers(values), body)
+
+    def write_now(self, _: bytes) -> bool:
+        return False

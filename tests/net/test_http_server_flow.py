@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from aop.net.asgi import Disconnect, Receive, Scope, Send
+from aop.net.own_server import own_server
 from aop.net.server import ServerLimits
 from tests.net.http_wire import RawClient, replying, serving
 from tests.support.waiting import patience, promptly
@@ -103,7 +104,7 @@ async def test_the_application_learns_at_once_that_its_peer_has_gone(leave: Any,
     facts: list[object] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        gone: Disconnect = scope["aop.disconnected"]
+        gone = own_server(scope).disconnect
         gone.add_callback(lambda: facts.append("callback"))
         await receive()
         if streaming:
@@ -146,7 +147,7 @@ async def test_a_request_that_ended_in_the_ordinary_way_was_not_disconnected() -
     seen: list[Disconnect] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        seen.append(scope["aop.disconnected"])
+        seen.append(own_server(scope).disconnect)
         await replying(204, [], b"")(scope, receive, send)
         assert (await receive())["type"] == "http.disconnect"
 
@@ -185,7 +186,7 @@ async def test_a_peer_that_half_closes_without_reading_is_gone_at_once() -> None
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        while not scope["aop.disconnected"].is_set():
+        while not own_server(scope).disconnect.is_set():
             await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
         gone.set()
 

@@ -8,6 +8,7 @@ import pytest
 
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.headers import imitates_ours, is_ours
+from aop.net.own_server import own_server
 from tests.net.http_wire import echo, replying, serving
 
 START = b"GET / HTTP/1.1\r\nhost: a\r\n"
@@ -36,7 +37,7 @@ async def test_a_header_name_with_an_underscore_is_dropped() -> None:
 async def test_the_application_is_told_what_could_be_read_in_two_ways(head: bytes, ambiguity: str | None) -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         assert not any(b"_" in name for name, _ in scope["headers"])
-        await replying(200, [], json.dumps(scope["aop.ambiguity"]).encode())(scope, receive, send)
+        await replying(200, [], json.dumps(own_server(scope).ambiguity).encode())(scope, receive, send)
 
     async with serving(app) as server:
         client = await server.connect(head)

@@ -8,6 +8,7 @@ import pytest
 import uvloop
 
 from aop.net.asgi import Receive, Scope, Send
+from aop.net.own_server import own_server
 from aop.net.server import ConnectionEvent, ServerLimits
 from tests.net.http_wire import RawClient, ServerUnderTest, replying, serving, until
 from tests.support.waiting import generous, patience
@@ -91,9 +92,9 @@ def test_a_reader_that_takes_too_little_is_cut_and_the_application_told(
                 await replying(200, [], BIG)(scope, receive, send)
             else:
                 await send({"type": "http.response.start", "status": 200, "headers": []})
-                while not scope["aop.disconnected"].is_set():
+                while not own_server(scope).disconnect.is_set():
                     await send({"type": "http.response.body", "body": b"x" * 10_000, "more_body": True})
-            assert scope["aop.disconnected"].is_set()
+            assert own_server(scope).disconnect.is_set()
             told.set()
 
         async with serving(app, SLOW) as under_test:
@@ -130,9 +131,9 @@ async def test_a_stream_with_nothing_to_send_is_never_slow_and_comments_do_not_c
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"first\n", "more_body": True})
         for _ in range(40):
-            scope["aop.comment"](b":\n\n")
+            own_server(scope).comment(b":\n\n")
             await asyncio.sleep(0.05)
-        assert not scope["aop.disconnected"].is_set()
+        assert not own_server(scope).disconnect.is_set()
         await send({"type": "http.response.body", "body": b"last"})
         let_go.set()
 
@@ -149,9 +150,9 @@ async def test_what_waits_behind_a_comment_is_judged_too() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"first\n", "more_body": True})
         while not waiting(under_test):
-            scope["aop.comment"](b":" * 10_000 + b"\n\n")
+            own_server(scope).comment(b":" * 10_000 + b"\n\n")
         await send({"type": "http.response.body", "body": b"last"})
-        assert scope["aop.disconnected"].is_set()
+        assert own_server(scope).disconnect.is_set()
 
     async with serving(app, SLOW) as under_test:
         reader = await stalled(under_test)
@@ -165,7 +166,7 @@ async def test_no_comment_stands_inside_an_event_that_is_still_being_written() -
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         async def comments() -> None:
             while True:
-                scope["aop.comment"](b":\n\n")
+                own_server(scope).comment(b":\n\n")
                 await asyncio.sleep(0)
 
         beside = asyncio.create_task(comments())
@@ -193,7 +194,7 @@ def test_a_part_is_written_at_once_only_where_nothing_waits_and_no_part_is_lost(
 
     async def scene() -> None:
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            write_now = scope["aop.write_now"]
+            write_now = own_server(scope).write_now
             await send({"type": "http.response.start", "status": 200, "headers": []})
             assert not write_now(part), "the head comes first"
             await send({"type": "http.response.body", "body": b"", "more_body": True})

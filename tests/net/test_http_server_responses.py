@@ -7,7 +7,8 @@ import pytest
 import uvloop
 
 from aop.net.asgi import ASGIApp, Receive, Scope, Send
-from aop.net.server import FixedHead, ServerLimits
+from aop.net.own_server import FixedHead, own_server
+from aop.net.server import ServerLimits
 from tests.net.http_wire import replying, serving
 from tests.support.waiting import promptly
 
@@ -44,7 +45,7 @@ async def test_a_head_that_was_written_before_makes_the_same_answer(request_head
     head = FixedHead(404, headers)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await scope["aop.answer_fixed"](head, body)
+        await own_server(scope).answer_fixed(head, body)
 
     plain = await exchange(replying(404, list(headers), body), request_head, until_close=True)
     assert await exchange(app, request_head, until_close=True) == plain
@@ -55,7 +56,7 @@ async def test_one_value_of_a_head_that_was_written_before_may_vary(size: int) -
     body, head = b"a" * size, FixedHead(404, ((b"x-a", b"1"),), b"x-b")
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await scope["aop.answer_fixed"](head, body, b"2")
+        await own_server(scope).answer_fixed(head, body, b"2")
 
     plain = await exchange(replying(404, [(b"x-a", b"1"), (b"x-b", b"2")], body), GET, until_close=True)
     assert await exchange(app, GET, until_close=True) == plain
@@ -65,7 +66,7 @@ async def test_a_value_that_could_be_read_as_another_line_is_not_sent() -> None:
     head = FixedHead(200, (), b"x-b")
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await scope["aop.answer_fixed"](head, b"{}", b"2\r\nx-c: 3")
+        await own_server(scope).answer_fixed(head, b"{}", b"2\r\nx-c: 3")
 
     lines, body = await exchange(app, GET, until_close=True)
     assert lines[0] == b"HTTP/1.1 500 Internal Server Error"
@@ -206,7 +207,7 @@ def test_the_server_does_the_same_on_uvloop() -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
         if scope["path"] == "/wait":
-            await scope["aop.disconnected"].wait()
+            await own_server(scope).disconnect.wait()
             left.set()
         await replying(200, [], message["body"])(scope, receive, send)
 

@@ -14,6 +14,7 @@ import uvloop
 
 from aop.net.asgi import ASGIApp, Receive, Scope, Send
 from aop.net.http import HttpClient, HttpError, Target
+from aop.net.own_server import own_server
 from aop.net.server import ServerLimits
 from tests.net.http_wire import OK, http_client, read_request, replying, scripted_peer, serving, soon
 from tests.support.waiting import PATIENCE_SECONDS, patience
@@ -57,7 +58,7 @@ def streaming(first: bytes) -> ASGIApp:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": first, "more_body": True})
-        await scope["aop.disconnected"].wait()
+        await own_server(scope).disconnect.wait()
 
     return app
 
@@ -104,7 +105,7 @@ def test_a_reader_that_is_gone_is_found_wherever_the_bytes_wait(run: Runs) -> No
             await send({"type": "http.response.body", "body": b"begun", "more_body": True})
             await dropped.wait()
             await send({"type": "http.response.body", "body": body, "more_body": True})
-            await scope["aop.disconnected"].wait()
+            await own_server(scope).disconnect.wait()
             told.set()
 
         dropped = asyncio.Event()

@@ -173,8 +173,6 @@ class Changes:
     agent_name: str = "127.0.0.1"
     adjust: Callable[[ControlPlaneSettings], ControlPlaneSettings] = lambda settings: settings
     """For what no environment can say."""
-    on_uvicorn: bool = False
-    """Both units run on another server than ours."""
     line: WatchProxy | None = None
     """Between the Router and the Control Plane."""
 
@@ -229,7 +227,7 @@ def _control_plane(
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.control_plane},
     )
     settings = changes.adjust(read_control_plane_settings(environment))
-    return running(lambda: build_control_plane(settings), on_uvicorn=changes.on_uvicorn)
+    return running(lambda: build_control_plane(settings))
 
 
 def _router(
@@ -244,7 +242,7 @@ def _router(
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.router},
     )
     settings = read_router_settings(environment)
-    return running(lambda: build_router(settings, changes.environment), listener, on_uvicorn=changes.on_uvicorn)
+    return running(lambda: build_router(settings, changes.environment), listener)
 
 
 @asynccontextmanager

@@ -12,7 +12,6 @@ from aop.net.http import Answer, HttpClient, Target
 from aop.net.server import HttpServer, ServerLimits, listening_socket
 from aop.serving.unit import Unit
 from tests.support.conformance import require_conformance
-from tests.support.other_server import UvicornServer
 from tests.support.waiting import PATIENCE_SECONDS
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -46,7 +45,7 @@ class Reply:
 
 
 class RunningUnit:
-    def __init__(self, unit: Unit, server: HttpServer | UvicornServer, port: int, client: HttpClient) -> None:
+    def __init__(self, unit: Unit, server: HttpServer, port: int, client: HttpClient) -> None:
         self.unit = unit
         self.server = server
         self.port = port
@@ -94,15 +93,11 @@ async def running(
     build: Callable[[], Awaitable[Unit]],
     listener: socket.socket | None = None,
     limits: ServerLimits | None = None,
-    *,
-    on_uvicorn: bool = False,
 ) -> AsyncIterator[RunningUnit]:
     """On a socket that listens already when its port must be known before, else on one of its own."""
     unit = await build()
     listener = listener or listening_socket("127.0.0.1", 0)
-    server: HttpServer | UvicornServer = HttpServer(unit.application, limits or ServerLimits())
-    if on_uvicorn:
-        server = UvicornServer(unit.application)
+    server = HttpServer(unit.application, limits or ServerLimits())
     client = HttpClient(idle_seconds=5, connect_seconds=PATIENCE_SECONDS)
     try:
         await server.start([listener])

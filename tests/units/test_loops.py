@@ -234,7 +234,6 @@ ENDING_TASKS = {
     "net/server/server.py": "one request",
     "router/invocation/supervisor.py": "one Invocation",
     "router/stream/progress.py": "one write, awaited by the next and by the end",
-    "serving/any_server.py": "one wait for the caller to leave, canceled with the answer, and one comment",
     "serving/parent.py": "the keeper of each worker and the reader of its link, ended at the stop",
     "serving/unit.py": "two events, of which the first is awaited",
     "serving/worker_group.py": "the link to the parent, ended at the stop; its own end ends the process",

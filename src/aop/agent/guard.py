@@ -16,6 +16,7 @@ from aop.contracts.credential import CredentialClaims
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.net.asgi import ASGIApp, Message, Receive, Scope, Send
 from aop.net.headers import TRACEPARENT, HeaderMap
+from aop.net.own_server import OWN_SERVER, own_server
 
 HeaderLine = tuple[bytes, bytes]
 
@@ -102,7 +103,7 @@ class Guard:
         try:
             claims = self._verifier.check_headers(sent)
             # Our own server has it in one piece as a rule; a time limit for that would cost more than reading it.
-            body: bytes | None = scope["aop.whole_body"]() if "aop.whole_body" in scope else None
+            body = own_server(scope).whole_body() if OWN_SERVER in scope else None
             body = await self._read_body(sent, receive) if body is None else self._bounded(body)
             if body is None:
                 return None

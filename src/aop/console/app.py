@@ -5,7 +5,7 @@ from aop.console.preview import Previews
 from aop.console.settings import ConsoleSettings
 from aop.console.site import ConsoleNotBuilt, File, Headers, Site, built_folder, read_site
 from aop.net.asgi import Message, Receive, Scope, Send
-from aop.serving.any_server import DISCONNECTED, on_any_server
+from aop.net.own_server import own_server
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
@@ -24,9 +24,6 @@ class ConsoleApplication:
         self._previews = previews
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if DISCONNECTED not in scope:
-            await on_any_server(self, scope, receive, send)
-            return
         status, headers, body = await self._answer(scope)
         length = (b"content-length", str(len(body)).encode())
         if scope["method"] == "HEAD":
@@ -37,7 +34,7 @@ class ConsoleApplication:
 
     async def _answer(self, scope: Scope) -> tuple[int, Headers, bytes]:
         secure = self._site.secure
-        if scope["aop.ambiguity"] is not None:
+        if own_server(scope).ambiguity is not None:
             return 400, ((b"cache-control", b"no-store"), *secure), b""
         if scope["method"] not in {"GET", "HEAD"}:
             return 405, ((b"allow", b"GET, HEAD"), *secure), b""

@@ -16,6 +16,7 @@ from aop.front.endpoint import FrontEndpoint
 from aop.front.limits import FrontMemory
 from aop.front.settings import ReadFrontSettings
 from aop.net.asgi import ASGIApp, Receive, Scope, Send
+from aop.net.own_server import own_server
 from aop.net.policy import Resolver
 from aop.serving.admission import Slots
 from aop.serving.background import unit_loops
@@ -67,7 +68,7 @@ def _application(settings: ReadFrontSettings, agents: FrontedAgents, slots: Slot
     )
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["aop.ambiguity"] is not None:
+        if own_server(scope).ambiguity is not None:
             await respond(send, 400, [NO_STORE], b"")
         elif scope["method"] != "POST":
             await guard(scope, receive, send)

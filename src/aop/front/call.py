@@ -37,6 +37,7 @@ from aop.front.upstream import UpstreamRequest
 from aop.net.asgi import Scope, Send
 from aop.net.headers import TRACEPARENT, HeaderMap, read_traceparent
 from aop.net.http import Headers
+from aop.net.own_server import own_server
 
 _DELEGATION: Final = DELEGATION_HEADER.encode()
 
@@ -60,7 +61,7 @@ class FrontCall(msgspec.Struct, eq=False):
         trace_headers, held, kept = self._trace_headers(), self.memory.held(), self.memory.held()
         headers = (*trace_headers, *self._delegation_headers())
         conversation = Conversation(agent, dialect, call, request.id, question, headers, self._deadline(), held)
-        delivery, left = self._delivery(), EndOnLeaving(self.scope["aop.disconnected"], call)
+        delivery, left = self._delivery(), EndOnLeaving(own_server(self.scope).disconnect, call)
         try:
             with left:
                 if request.method == STREAM:
@@ -82,7 +83,7 @@ class FrontCall(msgspec.Struct, eq=False):
     async def through_route(self, routes: HttpRoutes) -> None:
         """A message to a plain HTTP service. If the caller leaves, so does the front: there is no other cancel."""
         question, delivery = self._question(), self._delivery()
-        left = EndOnLeaving(self.scope["aop.disconnected"], None)
+        left = EndOnLeaving(own_server(self.scope).disconnect, None)
         with self.memory.held() as held:
             request = UpstreamRequest(
                 _input(question),

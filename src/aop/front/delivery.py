@@ -10,8 +10,8 @@ from aop.agent.endpoint import EVENTS
 from aop.agent.guard import JSON, NO_STORE
 from aop.front.conversation import AnsweredPlainly
 from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnavailable, UpstreamUnreadable
-from aop.net.asgi import AnswerBroken, Disconnect, Scope, Send
-from aop.net.server import FixedHead
+from aop.net.asgi import AnswerBroken, Scope, Send
+from aop.net.own_server import FixedHead, own_server
 
 VAST: Final = b"1099511627776"
 """As a length: more than any Card allows, so that the Router refuses the answer at its head."""
@@ -26,13 +26,13 @@ class Delivery:
     """Of one answer, on one connection of the Router."""
 
     def __init__(self, scope: Scope, send: Send, max_output: int) -> None:
-        self._scope = scope
+        self._server = own_server(scope)
         self._send = send
         self._max_output = max_output
         self._streaming = False
 
     async def whole(self, body: bytes) -> None:
-        await self._scope["aop.answer_fixed"](_OK, body)
+        await self._server.answer_fixed(_OK, body)
 
     async def stream(self, arrivals: AsyncGenerator[list[Seen], None]) -> None:
         try:
@@ -58,14 +58,14 @@ class Delivery:
         if self._streaming:
             raise AnswerBroken
         if isinstance(fault, UpstreamUnreadable):
-            await self._scope["aop.answer"](200, ((b"content-type", fault.media_type), NO_STORE), fault.body)
+            await self._server.answer(200, ((b"content-type", fault.media_type), NO_STORE), fault.body)
         else:
             status = fault.status if isinstance(fault, UpstreamUnavailable) else 502
-            await self._scope["aop.answer"](status, _WHOLE, _NOT_AVAILABLE)
+            await self._server.answer(status, _WHOLE, _NOT_AVAILABLE)
 
     async def _too_large(self) -> None:
         """The Router is told of more than it takes, or in a stream shown an event without end, until it leaves."""
-        gone: Disconnect = self._scope["aop.disconnected"]
+        gone = self._server.disconnect
         if not self._streaming:
             headers = [JSON, NO_STORE, (b"content-length", VAST)]
             await self._send({"type": "http.response.start", "status": 200, "headers": headers})

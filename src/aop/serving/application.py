@@ -12,7 +12,6 @@ from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import ErrorCode, InvalidRequest, NotFound, Overloaded, Reason, Refusal, Violation
 from aop.net.asgi import AnswerBroken, Receive, Scope, Send
 from aop.serving.admission import Slots
-from aop.serving.any_server import DISCONNECTED, on_any_server
 from aop.serving.cors import CrossOrigin
 from aop.serving.metrics import UnitMetrics
 from aop.serving.query import read_query
@@ -50,9 +49,6 @@ class Application:
         self._note_failure = note_failure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if DISCONNECTED not in scope:
-            await on_any_server(self, scope, receive, send)
-            return
         started = time.perf_counter()
         request = Request(scope, receive, tracing=self._tracing, workers=self._workers)
         exchange = _Exchange(request, self._cross_origin)
@@ -146,7 +142,7 @@ class _Exchange:
 
     async def checked(self, table: RouteTable) -> RouteAnswer:
         request, scope = self.request, self.request.scope
-        ambiguity = scope["aop.ambiguity"]
+        ambiguity = request.server.ambiguity
         if ambiguity is not None:
             request.close_connection = True
             raise InvalidRequest(Violation("", ambiguity))

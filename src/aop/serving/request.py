@@ -11,6 +11,7 @@ from aop.contracts.errors import ErrorCode, NotAcceptable, Reason
 from aop.net.accept import allows_event_stream, allows_json
 from aop.net.asgi import Receive, Scope
 from aop.net.headers import TRACEPARENT, HeaderMap
+from aop.net.own_server import OwnServer, own_server
 from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import OpenSpan
 from aop.telemetry.tracing import Tracing
@@ -66,10 +67,13 @@ class Request(msgspec.Struct):
     def query_string(self) -> bytes:
         return bytes(self.scope["query_string"])
 
+    @property
+    def server(self) -> OwnServer:
+        return own_server(self.scope)
+
     def whole_body(self) -> bytes | None:
         """The body, when all of it has arrived already."""
-        take = self.scope.get("aop.whole_body")
-        return None if take is None else take()
+        return self.server.whole_body()
 
     def header_values(self, name: bytes) -> Sequence[bytes]:
         """Every value sent under this lowercase name, in order."""

@@ -8,7 +8,7 @@ import msgspec
 from aop.contracts.errors import ErrorCode, Reason, Refusal, Violation, code_entries
 from aop.contracts.platform_error import PreAcceptanceError
 from aop.net.asgi import Send
-from aop.net.server import FixedHead
+from aop.net.own_server import FixedHead
 from aop.serving.request import Request
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -29,14 +29,12 @@ class Response(msgspec.Struct, frozen=True):
     reason: Reason | None = None
     cacheable: bool = False
 
-    async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
-        scope, own = request.scope, self.headers
+    async def deliver(self, request: Request, extra: Headers, _: Send) -> None:
+        server, own = request.server, self.headers
         if own and own[0] is JSON and not extra and not self.cacheable and not request.close_connection:
-            answer_fixed = scope.get("aop.answer_fixed")
-            if answer_fixed is not None:
-                head = _json_head(self.status, *[name for name, _ in own[1:]])
-                await answer_fixed(head, self.body, request.trace_id.encode(), *[value for _, value in own[1:]])
-                return
+            head = _json_head(self.status, *[name for name, _ in own[1:]])
+            await server.answer_fixed(head, self.body, request.trace_id.encode(), *[value for _, value in own[1:]])
+            return
         headers = [(TRACE_HEADER, request.trace_id.encode()), *self.headers, *extra]
         if self.status not in _WITHOUT_BODY:
             headers.append((b"content-length", str(len(self.body)).encode()))
@@ -44,12 +42,7 @@ class Response(msgspec.Struct, frozen=True):
             headers.append((b"connection", b"close"))
         if not self.cacheable:
             headers.append((b"cache-control", b"no-store"))
-        answer = scope.get("aop.answer")
-        if answer is not None:
-            await answer(self.status, headers, self.body)
-            return
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": self.body})
+        await server.answer(self.status, headers, self.body)
 
 
 @cache

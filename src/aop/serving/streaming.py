@@ -22,7 +22,7 @@ class CancelOnDisconnect:
     """`with CancelOnDisconnect(request) as left:` — afterwards `left.happened` says whether the caller left."""
 
     def __init__(self, request: Request) -> None:
-        self._gone = request.scope["aop.disconnected"]
+        self._gone = request.server.disconnect
         self._task: asyncio.Task[object] | None = None
         self._cancelling = 0
         self.happened = False
@@ -97,7 +97,7 @@ class EventStream:
     """Sends each piece of the source at once, as it is.
 
     Whoever makes the pieces may also write them itself, while the source has none and waits for one: `write_by` is
-    given a way to do so, and None at the end. Not every server has such a way.
+    given a way to do so, and None at the end.
     """
 
     source: AsyncGenerator[bytes, None]
@@ -118,14 +118,14 @@ class EventStream:
             request.failure = self.failure()
 
     async def _relay(self, request: Request, send: Send) -> None:
-        heartbeat = _Heartbeat(request.scope["aop.comment"], self.silence_seconds)
-        write_now: WriteNow | None = request.scope.get("aop.write_now")
+        server = request.server
+        heartbeat = _Heartbeat(server.comment, self.silence_seconds)
 
         def write(piece: bytes) -> bool:
             heartbeat.postpone()
-            return write_now is not None and write_now(piece)
+            return server.write_now(piece)
 
-        if self.write_by is not None and write_now is not None:
+        if self.write_by is not None:
             self.write_by(write)
         try:
             async for piece in self.source:

@@ -14,6 +14,7 @@ from aop.base.ids import new_trace_id
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.health import Health, HealthStatus
 from aop.net.asgi import Receive, Scope, Send
+from aop.net.own_server import own_server
 from aop.net.server import HttpServer
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.response import TRACE_HEADER, error_answer, json_response
@@ -67,4 +68,4 @@ async def _answer(scope: Scope, _: Receive, __: Send) -> None:
             answer = error_answer(ErrorCode.DEPENDENCY_ERROR, trace_id, reason=Reason.STORE_UNAVAILABLE)
             answer = msgspec.structs.replace(answer, headers=((TRACE_HEADER, trace_id.encode()), *answer.headers))
     headers = (*answer.headers, (b"cache-control", b"no-store"), (b"connection", b"close"))
-    await scope["aop.answer"](answer.status, headers, answer.body)
+    await own_server(scope).answer(answer.status, headers, answer.body)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from contextlib import aclosing, closing
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from aop.ledger.epochs import open_epoch
 from aop.ledger.journal import AcceptedButLost, Journal
 from aop.ledger.model import SUCCEEDED, Acceptance, Opening, terminal_fact
 from aop.net.asgi import Disconnect
+from aop.net.own_server import OWN_SERVER
 from aop.serving.request import Request
 from aop.serving.streaming import EventStream
 from tests.ledger.simulated.connection import connect
@@ -113,7 +115,8 @@ def test_a_reader_who_stalls_for_long_costs_a_few_comments_and_no_spinning(loop:
         async def receive() -> Any:
             await gone.wait()
 
-        scope = {"method": "POST", "headers": [], "aop.disconnected": gone, "aop.comment": comments.append}
+        server = SimpleNamespace(disconnect=gone, comment=comments.append)
+        scope = {"method": "POST", "headers": [], OWN_SERVER: server}
         loop.call_later(50, gone.set)
         async with aclosing(silent()) as source:
             await EventStream(source).deliver(Request(scope, receive), (), stalls)

@@ -2,13 +2,12 @@
 
 from aop.net.server.limits import ConnectionEvent, ServerLimits
 from aop.net.server.neighbours import Neighbours, NoNeighbours, WorkerSocket
-from aop.net.server.response import FixedHead, whole_answer
+from aop.net.server.response import whole_answer
 from aop.net.server.server import HttpServer
 from aop.net.sockets import listening_socket
 
 __all__ = [
     "ConnectionEvent",
-    "FixedHead",
     "HttpServer",
     "Neighbours",
     "NoNeighbours",

@@ -7,8 +7,9 @@ from typing import Protocol
 from urllib.parse import unquote_to_bytes
 
 from aop.net.asgi import AnswerBroken, ASGIApp, Disconnect, Message, Scope
+from aop.net.own_server import OWN_SERVER, FixedHead, OwnServer
 from aop.net.server.request import RequestReader
-from aop.net.server.response import FixedHead, ResponseEncoder
+from aop.net.server.response import ResponseEncoder
 
 LOG = logging.getLogger("aop.server")
 
@@ -59,7 +60,8 @@ class Exchange:
         self._encoder = ResponseEncoder(reader.method, reader.version)
 
     def scope(self, client: Address | None, server: Address | None) -> Scope:
-        """What ASGI names, and what only this server gives: `aop.serving.request` says what holds without it."""
+        """What ASGI names, and what only this server gives."""
+        own: OwnServer = self
         reader, path = self._reader, self._reader.path
         return {
             "type": "http",
@@ -74,14 +76,12 @@ class Exchange:
             "headers": reader.headers,
             "client": client,
             "server": server,
-            "aop.disconnected": self.disconnect,
-            "aop.whole_body": self.whole_body,
-            "aop.answer": self.answer,
-            "aop.answer_fixed": self.answer_fixed,
-            "aop.comment": self.comment,
-            "aop.write_now": self.write_now,
-            "aop.ambiguity": reader.ambiguity,
+            OWN_SERVER: own,
         }
+
+    @property
+    def ambiguity(self) -> str | None:
+        return self._reader.ambiguity
 
     async def run(self, app: ASGIApp, scope: Scope) -> None:
         try:
@@ -159,7 +159,6 @@ class Exchange:
             await self._change()
 
     def write_now(self, body: bytes) -> bool:
-        """The next part of an answer that has begun, in one step; False if it has to wait, which `send` does."""
         connection, encoder = self._connection, self._encoder
         is_free = connection.writable and encoder.head_sent and not self._writing and not self.disconnect.is_set()
         if not is_free or encoder.finished or len(body) > connection.max_write_bytes:
@@ -168,14 +167,12 @@ class Exchange:
         return True
 
     def comment(self, body: bytes) -> None:
-        """A part of a stream that says nothing: left out while anything waits; who is slow to take it is not slow."""
         if self._writing or not self._connection.writable or self._encoder.finished or self.disconnect.is_set():
             return
         parts = self._encoder.body(body, more=True, keep_alive=self._may_keep_alive())
         self._connection.write_comment(b"".join(parts))
 
     def whole_body(self) -> bytes | None:
-        """Everything at once, when it is all here and nothing of it was received; None leaves it to `receive`."""
         reader = self._reader
         if not reader.complete or self._body_received or self.disconnect.is_set():
             return None
@@ -185,13 +182,11 @@ class Exchange:
         return body
 
     async def answer(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
-        """A whole response in one step; means the same as its two messages."""
         if not self.disconnect.is_set():
             self._encoder.start(status, headers)
             await self._send_body(body, more=False)
 
     async def answer_fixed(self, head: FixedHead, body: bytes, *values: bytes) -> None:
-        """The same with a head that was checked before, and the values of the headers in it that vary."""
         connection = self._connection
         if len(body) > _PIECE_BYTES:
             await self.answer(head.status, head.headers(values), body)

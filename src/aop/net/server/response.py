@@ -3,13 +3,11 @@
 import time
 from collections.abc import Iterable, Sequence
 from email.utils import formatdate
-from http import HTTPStatus
 from typing import Final
 
 from aop.net.headers import require_lines, require_name
+from aop.net.own_server import SERVER_FIELDS, FixedHead, status_line
 
-_STATUS_LINES: Final = {int(s): f"HTTP/1.1 {int(s)} {s.phrase}".encode("ascii") for s in HTTPStatus}
-_OWN_FIELDS: Final = frozenset({b"connection", b"transfer-encoding", b"date"})
 _COALESCED_BYTES: Final = 64 * 1024
 
 _date_second = 0
@@ -23,36 +21,9 @@ def empty_answer(status: int) -> bytes:
 
 def whole_answer(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> bytes:
     """An answer to no request in particular, after which the server closes."""
-    lines = [_status_line(status), _date(), *map(b": ".join, headers)]
+    lines = [status_line(status), _date(), *map(b": ".join, headers)]
     lines += (b"connection: close", b"content-length: %d" % len(body), b"", body)
     return b"\r\n".join(lines)
-
-
-class FixedHead:
-    """Of answers that differ in their body alone: checked and written once. Framing and date are the server's.
-
-    The values of more headers, `varying`, are given with each answer.
-    """
-
-    __slots__ = ("_headers", "_varying", "before_date", "status", "varying_lines")
-
-    def __init__(self, status: int, headers: tuple[tuple[bytes, bytes], ...], *varying: bytes) -> None:
-        names = {*varying, *(name for name, _ in headers)}
-        if status in {204, 304} or names & (_OWN_FIELDS | {b"content-length"}):
-            raise ValueError("a head that is not the same for every body")
-        for name in names:
-            require_name(name)
-        lines = [*map(b": ".join, headers)]
-        require_lines(lines)
-        self.status = status
-        self.before_date = b"\r\n".join((_status_line(status), *lines, b""))
-        self.varying_lines = b"".join([b"\r\n%b: %%b" % name.replace(b"%", b"%%") for name in varying])
-        self._headers = headers
-        self._varying = varying
-
-    def headers(self, values: tuple[bytes, ...]) -> tuple[tuple[bytes, bytes], ...]:
-        """Of one answer."""
-        return (*self._headers, *zip(self._varying, values, strict=True))
 
 
 class ResponseEncoder:
@@ -119,13 +90,13 @@ class ResponseEncoder:
 
     def _head(self, size: int, *, more: bool, keep_alive: bool) -> bytes:
         self.keep_alive = keep_alive
-        lines = [_status_line(self._status), _date()]
+        lines = [status_line(self._status), _date()]
         for name, value in self._headers:
             if name == b"content-length":
                 self._declare(value)
                 if self._status == 204:
                     continue
-            elif name in _OWN_FIELDS:
+            elif name in SERVER_FIELDS:
                 # Only the wish to close is taken over; framing and date are the server's.
                 self.keep_alive = self.keep_alive and (name, value.lower()) != (b"connection", b"close")
                 continue
@@ -162,10 +133,6 @@ class ResponseEncoder:
                 raise RuntimeError("the body is longer than its content-length")
             self._left -= len(body)
         return (body,)
-
-
-def _status_line(status: int) -> bytes:
-    return _STATUS_LINES.get(status) or b"HTTP/1.1 %d " % status
 
 
 def _date() -> bytes:

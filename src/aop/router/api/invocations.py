@@ -98,7 +98,7 @@ class Invocations:
 
     async def answer(self, request: Request, call: AuthorizedCall) -> RouteAnswer:
         """Raises a Refusal before the Invocation is accepted; from then on the answer is its outcome."""
-        context, phases, disconnect = call.context, call.phases, request.scope["aop.disconnected"]
+        context, phases, disconnect = call.context, call.phases, request.server.disconnect
         if phases.span is not None:
             phases.span.attributes.update(span_attributes(call))
         phases.enter(self._phase_kinds.resolve)
