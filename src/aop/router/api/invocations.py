@@ -12,6 +12,9 @@ that owns it.
 7. *Work*: send the message to the Agent and check what comes back (`invocation.execution`, `a2a`).
 8. *Record* exactly one terminal in the Ledger, before anybody learns of it.
 9. *Answer*: the result or a correlated error. A stream has given out its frames meanwhile (`stream`).
+
+A root call comes from step 6 of `aop.control_plane.gateway.invocations`, which checks the answer and passes it on. The
+call of an Agent comes from `api.nested`.
 """
 
 import asyncio
@@ -79,9 +82,8 @@ class Invocations:
             _take_named_trace(request)
 
         path = "/internal/v1/invocations"
-        return [
-            Route("POST", path, self.dispatch, Envelope.INVOCATION, authenticate, roots, spanned=Spanned.UNDER_CALLER)
-        ]
+        spanned = Spanned.UNDER_CALLER
+        return [Route("POST", path, self.dispatch, Envelope.INVOCATION, authenticate, roots, spanned=spanned)]  # 2
 
     async def dispatch(self, request: Request) -> RouteAnswer:
         raw = await receive_json(request, self._sizes.request + CONTEXT_BYTES)  # 3
@@ -116,7 +118,7 @@ class Invocations:
         request.invocation_id = context.lineage.invocation
         if isinstance(accepted, EndedAtAcceptance):
             self._execution.conclude(phases, accepted.outcome)
-            return outcome_response(accepted.outcome, context.lineage)
+            return outcome_response(accepted.outcome, context.lineage)  # 9
         if disconnect.is_set():
             accepted.stop(StopReason.CALLER_LEFT)
         if call.stream:
@@ -129,16 +131,16 @@ class Invocations:
         phases.enter(kinds.agent, None if phases.span is None else agent_span_id(running.lineage.invocation))
         outcome, leaves_task = await execution.worked(running)  # 7
         phases.enter(kinds.terminal, fault=outcome.terminal.error)
-        told = await execution.recorded(running, outcome)  # 8
-        phases.end(None if told is outcome else told.terminal.error)
-        self._supervisor.ended(running, told)
-        execution.conclude(phases, told)
+        recorded = await execution.recorded(running, outcome)  # 8
+        phases.end(None if recorded is outcome else recorded.terminal.error)
+        self._supervisor.ended(running, recorded)
+        execution.conclude(phases, recorded)
         if running.stream is not None and phases.span is not None:
             phases.span.attributes["aop.stream.chunks"] = running.stream.frames.chunks
-        running.ended.set_result(told)
+        running.ended.set_result(recorded)
         if leaves_task and running.task.may_run:
             self._supervisor.keep(running.conversation.cancel(running.task.task_id or ""))
-        return told
+        return recorded
 
     async def _run_here(self, running: RunningInvocation, disconnect: Disconnect) -> Outcome:
         """JSON mode: the task of the request does the work itself, until the terminal is recorded."""
@@ -160,9 +162,9 @@ class Invocations:
         """Stream mode: a task of the supervisor does the work, whoever waits for it."""
         running.phases.end()  # its task enters the next one, a little later
         delivery = self._execution.open_stream(running, self._sizes.frame)
-        self._supervisor.start(running, self._run(running))
+        self._supervisor.start(running, self._run(running))  # 7, 8
         headers = id_headers(running.lineage)
-        return EventStream(
+        return EventStream(  # 9
             self._frames(running, delivery),
             headers,
             failure=lambda: _failure(running),
