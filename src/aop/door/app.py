@@ -101,7 +101,7 @@ def _call(route: DoorRoute, gateway: Gateway) -> Call:
         request = DoorRequest(http, gateway.caller(bearer, http.path["workspaceId"]))
         answer: RouteAnswer = _NOBODY
         try:
-            with CancelOnDisconnect(http):
+            with CancelOnDisconnect(http.server.disconnect):
                 answer = await route.serve(request)
         except GatewayFault as fault:
             request.ran(fault.trace_id, fault.invocation_id)

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import msgspec
 
 from aop.a2a.v0_3 import TERMINAL, SeenResult
 from aop.net.asgi import Disconnect
+from aop.serving.streaming import CancelOnDisconnect
 
 NAMING_SECONDS: Final = 5.0
 """How long the front waits, after its caller has left, for the Agent to name the Task that is to be canceled."""
@@ -69,48 +70,28 @@ class RunningCalls:
         return self._calls.get((workspace_id, task_id))
 
 
-class EndOnLeaving:
+class EndOnLeaving(CancelOnDisconnect):
     """`with EndOnLeaving(gone, call):` ends what is inside when the caller leaves.
 
     As long as the Agent has not named its Task, the end waits a moment: without the name nothing can be canceled.
     Without a call there is nothing to wait for.
     """
 
-    __slots__ = ("_call", "_cancelling", "_gone", "_task", "_timer", "happened")
-
     def __init__(self, gone: Disconnect, call: RunningCall | None) -> None:
-        self._gone = gone
+        super().__init__(gone)
         self._call = call
-        self._task: asyncio.Task[object] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._cancelling = 0
-        self.happened = False
-
-    def __enter__(self) -> Self:
-        self._task = asyncio.current_task()
-        self._cancelling = 0 if self._task is None else self._task.cancelling()
-        self._gone.add_callback(self._leave)
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> bool:
-        self._gone.remove_callback(self._leave)
         if self._timer is not None:
             self._timer.cancel()
-        if not self.happened or self._task is None:
-            return False
-        # Somebody else may have cancelled the task too; only our own request is taken back.
-        return self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError
+        return super().__exit__(kind, error, place)
 
     def _leave(self) -> None:
         if self._call is None or self._call.task_id is not None:
-            self._end()
+            super()._leave()
             return
-        self._timer = asyncio.get_running_loop().call_later(NAMING_SECONDS, self._end)
-        self._call.named = self._end
-
-    def _end(self) -> None:
-        if not self.happened and self._task is not None:
-            self.happened = True
-            self._task.cancel()
+        self._timer = asyncio.get_running_loop().call_later(NAMING_SECONDS, super()._leave)
+        self._call.named = super()._leave

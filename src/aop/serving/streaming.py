@@ -5,9 +5,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Self
 
 from aop.contracts.errors import ErrorCode, Reason
-from aop.net.asgi import Send
+from aop.net.asgi import Disconnect, Send
 from aop.net.sse import COMMENT
 from aop.serving.request import Request, StreamFailure
 from aop.serving.response import TRACE_HEADER, Headers
@@ -19,15 +20,15 @@ WriteNow = Callable[[bytes], bool]
 
 
 class CancelOnDisconnect:
-    """`with CancelOnDisconnect(request) as left:` — afterwards `left.happened` says whether the caller left."""
+    """`with CancelOnDisconnect(gone) as left:` — afterwards `left.happened` says whether the caller left."""
 
-    def __init__(self, request: Request) -> None:
-        self._gone = request.server.disconnect
+    def __init__(self, gone: Disconnect) -> None:
+        self._gone = gone
         self._task: asyncio.Task[object] | None = None
         self._cancelling = 0
         self.happened = False
 
-    def __enter__(self) -> "CancelOnDisconnect":
+    def __enter__(self) -> Self:
         self._task = asyncio.current_task()
         assert self._task is not None  # noqa: S101  always within a task
         self._cancelling = self._task.cancelling()
@@ -44,8 +45,8 @@ class CancelOnDisconnect:
         return self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError
 
     def _leave(self) -> None:
-        self.happened = True
-        if self._task is not None:
+        if not self.happened and self._task is not None:
+            self.happened = True
             self._task.cancel()
 
 
@@ -85,7 +86,7 @@ async def deliver_source(
     async with aclosing(source):
         await send({"type": "http.response.start", "status": status, "headers": headers})
         if request.method != "HEAD":
-            with CancelOnDisconnect(request) as leaving:
+            with CancelOnDisconnect(request.server.disconnect) as leaving:
                 await relay()
             if leaving.happened:
                 return

@@ -17,6 +17,7 @@ from aop.contracts.sign_in import (
     SignInCode,
     SignInRequest,
 )
+from aop.contracts.wire import moment_or_unset
 from aop.control_plane.gateway.access import GatewayAccess, presented_token
 from aop.control_plane.gateway.making import KnownCaller
 from aop.control_plane.gateway.own_tokens import OwnTokens
@@ -130,13 +131,9 @@ def _access_token(record: TokenRecord, request: Request) -> AccessToken:
         label=record.label,
         created_at=to_text(record.created_at),
         expires_at=to_text(record.expires_at),
-        last_used_at=_text(record.last_used_at),
-        revoked_at=_text(record.revoked_at),
+        last_used_at=moment_or_unset(record.last_used_at),
+        revoked_at=moment_or_unset(record.revoked_at),
         current=presented is not None and presented.token_id == record.token_id,
         made_by=record.made_by,
         ends_with=record.ends_with or msgspec.UNSET,
     )
-
-
-def _text(moment: datetime | None) -> str | msgspec.UnsetType:
-    return msgspec.UNSET if moment is None else to_text(moment)

@@ -82,7 +82,7 @@ class InvocationRoutes:
         sent = dispatch_body(caller, authorized, invocation, dispatch.lineage)
         answer: Forwarded | OpenedStream | None = None
         try:
-            with CancelOnDisconnect(request):  # 6, 7
+            with CancelOnDisconnect(request.server.disconnect):  # 6, 7
                 if invocation.stream:
                     answer = await self._streams.open(sent, dispatch, trace_headers)
                 else:

@@ -1,7 +1,6 @@
 """Turns rows of the Registry into documents of the wire."""
 
 from datetime import datetime
-from typing import TypeVar
 
 import msgspec
 
@@ -9,11 +8,10 @@ from aop.base.clock import to_text
 from aop.cards.reading import ReadCard
 from aop.contracts.catalog import CatalogEntry, EntryRelease, PublicationStatus
 from aop.contracts.publication import EndpointBinding, Release, ReleaseState
+from aop.contracts.wire import moment_or_unset, or_unset
 from aop.control_plane.registry.store.bindings import BindingRow
 from aop.control_plane.registry.store.cards import CardRow
 from aop.control_plane.registry.store.releases import ReleaseRow
-
-T = TypeVar("T")
 
 
 def catalog_entry(row: CardRow, public_origin: str) -> CatalogEntry:
@@ -69,8 +67,8 @@ def endpoint_binding(row: BindingRow) -> EndpointBinding:
         endpoint=row.endpoint_origin + row.endpoint_path,
         method=row.method,
         verification_status=row.status,
-        verification_failure_code=_or_unset(row.failure_code),
-        verification_evidence_digest=_or_unset(row.evidence_digest),
+        verification_failure_code=or_unset(row.failure_code),
+        verification_evidence_digest=or_unset(row.evidence_digest),
         verified_at=moment_or_unset(row.verified_at),
         created_at=to_text(row.created_at),
         updated_at=to_text(row.updated_at),
@@ -88,21 +86,13 @@ def release(row: ReleaseRow) -> Release:
         endpoint_origin=row.endpoint_origin,
         endpoint_path=row.endpoint_path,
         verification_method=row.method,
-        verification_evidence_digest=_or_unset(row.evidence_digest),
+        verification_evidence_digest=or_unset(row.evidence_digest),
         state=row.state,
         created_at=to_text(row.created_at),
         updated_at=to_text(row.updated_at),
         verified_at=moment_or_unset(row.verified_at),
         published_at=moment_or_unset(row.published_at),
         suspended_at=moment_or_unset(row.suspended_at),
-        suspended_by=_or_unset(row.suspended_by),
+        suspended_by=or_unset(row.suspended_by),
         revoked_at=moment_or_unset(row.revoked_at),
     )
-
-
-def moment_or_unset(moment: datetime | None) -> str | msgspec.UnsetType:
-    return msgspec.UNSET if moment is None else to_text(moment)
-
-
-def _or_unset(value: T | None) -> T | msgspec.UnsetType:
-    return msgspec.UNSET if value is None else value

@@ -7,6 +7,7 @@ import msgspec
 
 from aop.contracts.catalog import Resemblance, ResemblingPart
 from aop.contracts.text import skeleton
+from aop.contracts.wire import or_unset
 from aop.control_plane.registry.store import cards
 from aop.control_plane.registry.store.cards import CardRow, EarlierUse, PublishedName
 from aop.store.database import Connection
@@ -39,7 +40,7 @@ def _resemblance(use: EarlierUse) -> Resemblance:
         part=use.part,
         text=use.text,
         owner_id=use.owner_id,
-        agent_id=msgspec.UNSET if use.agent_id is None else use.agent_id,
+        agent_id=or_unset(use.agent_id),
     )
 
 

@@ -9,7 +9,8 @@ import msgspec
 from aop.base.clock import to_text
 from aop.contracts.catalog import NewestRelease, OwnedAgent, OwnedVersion, PublicationStatus, VersionCounts
 from aop.contracts.publication import ReleaseState
-from aop.control_plane.registry.entries import entry_release, moment_or_unset, public_url
+from aop.contracts.wire import moment_or_unset, or_unset
+from aop.control_plane.registry.entries import entry_release, public_url
 from aop.control_plane.registry.store import owned_agents
 from aop.control_plane.registry.store.owned_agents import OwnedAgentRow, OwnedVersionRow
 from aop.store.database import Database
@@ -50,7 +51,7 @@ class OwnedAgents:
             public_agent_id=row.public_agent_id,
             public_url=public_url(self._public_origin, row.public_agent_id),
             name=_read(row.document).name,
-            provider_id=msgspec.UNSET if row.provider_id is None else row.provider_id,
+            provider_id=or_unset(row.provider_id),
             version_counts=VersionCounts(draft=row.draft, published=row.published, disabled=row.disabled),
             versions=versions,
             newest_release=_newest_release(row),

@@ -7,6 +7,7 @@ import msgspec
 
 from aop.base.clock import Clock, to_text
 from aop.contracts.errors import Conflict, NotFound, Reason
+from aop.contracts.wire import moment_or_unset
 from aop.contracts.workspace import WorkspaceCaller, WorkspaceRole
 from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.store import callers, workspaces
@@ -71,5 +72,5 @@ def _caller(row: CallerRow) -> WorkspaceCaller:
         principal_id=row.principal_id,
         added_at=to_text(row.added_at),
         added_by=row.added_by,
-        removed_at=msgspec.UNSET if row.removed_at is None else to_text(row.removed_at),
+        removed_at=moment_or_unset(row.removed_at),
     )

@@ -10,6 +10,7 @@ from aop.base.ids import new_id
 from aop.base.semver_range import Range
 from aop.cards.summary import CardSummary
 from aop.contracts.errors import Conflict, InvalidRequest, NotFound, Reason, Violation
+from aop.contracts.wire import moment_or_unset, or_unset
 from aop.contracts.workspace import (
     Installation,
     InstallationItem,
@@ -176,8 +177,8 @@ def _installation(row: InstallationRow) -> Installation:
         status=row.status,
         installed_at=to_text(row.installed_at),
         updated_at=to_text(row.updated_at),
-        uninstalled_at=msgspec.UNSET if row.uninstalled_at is None else to_text(row.uninstalled_at),
-        replaced_by=msgspec.UNSET if row.replaced_by is None else row.replaced_by,
+        uninstalled_at=moment_or_unset(row.uninstalled_at),
+        replaced_by=or_unset(row.replaced_by),
     )
 
 
@@ -197,7 +198,7 @@ def _item(row: InstallationItemRow, card: CardSummary, outlook: Outlook | None) 
             InstalledSkill(id=skill_id, name=skill.name, permissions_accepted=skill.required <= accepted)
             for skill_id, skill in card.skills.items()
         ),
-        refused_with=msgspec.UNSET if outlook.refused_with is None else outlook.refused_with,
-        newer_version=msgspec.UNSET if outlook.newer_version is None else outlook.newer_version,
+        refused_with=or_unset(outlook.refused_with),
+        newer_version=or_unset(outlook.newer_version),
         resembles=outlook.resembles or msgspec.UNSET,
     )
