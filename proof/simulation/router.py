@@ -13,9 +13,9 @@ from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.topology import FrameKind, TopologyEvent, WatchedState
 from aop.ledger.checkpoints import Checkpoints
-from aop.ledger.entries import Writer
 from aop.ledger.epochs import close_earlier, open_epoch
 from aop.ledger.journal import Journal
+from aop.ledger.model import Writer
 from aop.ledger.reader import LedgerReader
 from aop.net.peer import Peer
 from aop.net.policy import Resolver

@@ -1,6 +1,6 @@
 """A sequencer whose turns a test takes one by one, and the statements it sends."""
 
-from aop.ledger.entries import Writer
+from aop.ledger.model import Writer
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.store.database import Connection, connect
 from tests.ledger.writing import new_epoch

@@ -9,8 +9,17 @@ import asyncpg
 import pytest
 
 from aop.base.loops import Loops
-from aop.ledger.group_commit import GroupCommit, Statements
-from aop.ledger.results import Absent, Found, NotWritten, ProbeResult, Unknown, WriteResult, Written
+from aop.ledger.group_commit import (
+    Absent,
+    Found,
+    GroupCommit,
+    NotWritten,
+    ProbeResult,
+    Statements,
+    Unknown,
+    WriteResult,
+    Written,
+)
 from aop.store.database import Connection
 from tests.ledger.simulated.loop import SimulatedLoop
 from tests.ledger.simulated.tables import refusal

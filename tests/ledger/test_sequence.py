@@ -12,8 +12,7 @@ import pytest
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id
 from aop.base.loops import Loops
-from aop.ledger.entries import Writer
-from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Opening, Progress, progress_fact
+from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Opening, Progress, Writer, progress_fact
 from aop.ledger.sequence import sequencer as sequencing
 from aop.ledger.sequence import store
 from aop.ledger.sequence.sequencer import Sequencer

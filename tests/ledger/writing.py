@@ -18,14 +18,13 @@ from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineag
 from aop.contracts.lineage import InvocationOrder
 from aop.ledger.check import LedgerCheck
 from aop.ledger.check_span import Span
-from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
+from aop.ledger.group_commit import Connect
 from aop.ledger.journal import Journal
-from aop.ledger.model import Acceptance, Fact, Opening, Place, Terminal, terminal_fact
+from aop.ledger.model import Acceptance, Fact, Opening, Place, Terminal, Writer, terminal_fact
 from aop.ledger.reader import LedgerReader
 from aop.ledger.record_filter import ListRead, RecordFilter
 from aop.ledger.search import MAX_READ
-from aop.ledger.writer_connection import Connect
 from aop.store.database import Connection, connect
 from tests.support.postgres import opened_database
 from tests.support.waiting import PATIENCE_SECONDS

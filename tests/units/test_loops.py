@@ -17,12 +17,11 @@ from aop.base.loops import Loops
 from aop.contracts.topology import FrameKind, TopologyEvent
 from aop.control_plane.registry.changes import ChangeSignal
 from aop.ledger.checkpoints import Checkpoints
-from aop.ledger.entries import Writer
 from aop.ledger.epochs import EpochWatch
-from aop.ledger.group_commit import GroupCommit, Statements
+from aop.ledger.group_commit import UNKNOWN, GroupCommit, Statements
 from aop.ledger.journal import Journal
+from aop.ledger.model import Writer
 from aop.ledger.months import Months
-from aop.ledger.results import UNKNOWN
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.local.state import DatabaseUrls
 from aop.router.invocation.parents import ParentWatch

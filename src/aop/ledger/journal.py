@@ -1,27 +1,44 @@
-"""The write handle of the Ledger: acceptances, progress and terminals, each durable before it is answered."""
+"""The write handle of the Ledger: acceptances, progress and terminals, each durable before it is answered.
+
+Each of the four kinds of entries has its own group commit, so that many of one kind cannot delay another kind.
+"""
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.base.loops import Loop, Loops
 from aop.ledger import store
-from aop.ledger.entries import Accepted, Entries, Writer
-from aop.ledger.group_commit import EpochFenced, GroupCommit
-from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, terminal_fact
+from aop.ledger.group_commit import (
+    MAX_IN_BATCH,
+    Absent,
+    Connect,
+    EpochFenced,
+    Found,
+    GroupCommit,
+    NotWritten,
+    OnSent,
+    Refused,
+    Statements,
+    Unknown,
+    Written,
+)
+from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, Writer, terminal_fact
 from aop.ledger.open_invocations import AcceptedEnded, Facts, OpenInvocations, Step, Unsettled
 from aop.ledger.release_calls import settle
-from aop.ledger.results import Absent, Found, NotWritten, Refused, Unknown, Written
-from aop.ledger.waiting import Meanwhile, batches
-from aop.ledger.writer_connection import Connect, prepared_by
-from aop.store.database import Database
+from aop.ledger.store import Entry
+from aop.store.database import Connection, Database
+from aop.store.kept_statement import KeptStatement
 
 SETTLE_PAUSE_SECONDS = 0.5
 MAX_UNSETTLED_SECONDS = 30.0
+
+T = TypeVar("T")
 
 
 class AcceptanceRefused(Exception):
@@ -49,8 +66,6 @@ class LedgerBehind(Exception):
 
 
 class Journal:
-    """Each kind of entry has its own group commit, so that many entries of one kind cannot delay another kind."""
-
     def __init__(
         self,
         writer: Writer,
@@ -66,34 +81,31 @@ class Journal:
         self._writer = writer
         self._clock = clock
         self._report_unsettled = unsettled
-        entries, how = Entries(writer, clock, wrote), (prepared_by(connect, write_seconds), write_seconds, fenced)
-        self._acceptances: GroupCommit[Accepted, datetime] = GroupCommit(entries.acceptances, *how)
-        self._endings: GroupCommit[AcceptedEnded, datetime] = GroupCommit(entries.endings, *how)
-        self._cancels: GroupCommit[str, bool] = GroupCommit(entries.cancels, *how)
-        self._facts: GroupCommit[Facts, bool] = GroupCommit(entries.facts, *how)
+        entries, how = _Entries(writer, clock, wrote), (_prepared_by(connect, write_seconds), write_seconds, fenced)
+        self._acceptances = GroupCommit(Statements(entries.accept, entries.find_accepted), *how)
+        self._endings = GroupCommit(Statements(entries.accept_ended, entries.find_accepted_ended), *how)
+        self._cancels = GroupCommit(Statements(entries.cancel, entries.cancel), *how)
+        self._facts = GroupCommit(Statements(entries.append, entries.find_appended), *how)
+        self._commits: dict[str, GroupCommit[Any, Any]] = {
+            "acceptances": self._acceptances,
+            "cancels": self._cancels,
+            "facts": self._facts,
+            "endings": self._endings,
+        }
         self._open = OpenInvocations()
         self._reported_unsettled = False
         self._settler: Loop | None = None
 
     def start(self, loops: Loops) -> None:
-        for name, commits in self._group_commits.items():
+        for name, commits in self._commits.items():
             commits.start(loops, f"ledger {name}")
         self._settler = loops.start("ledger settle", self._settle)
 
     async def close(self) -> None:
         if self._settler is not None:
             await self._settler.close()
-        for commits in self._group_commits.values():
+        for commits in self._commits.values():
             await commits.close()
-
-    @property
-    def _group_commits(self) -> dict[str, GroupCommit[Any, Any]]:
-        return {
-            "acceptances": self._acceptances,
-            "cancels": self._cancels,
-            "facts": self._facts,
-            "endings": self._endings,
-        }
 
     @property
     def settled_before(self) -> int:
@@ -110,7 +122,7 @@ class Journal:
         if waiting.seconds > MAX_UNSETTLED_SECONDS:
             raise LedgerBehind(f"{waiting.count} Invocations, for {waiting.seconds:.0f} s")
 
-    async def accept(self, acceptance: Acceptance, meanwhile: Meanwhile | None = None) -> Place:
+    async def accept(self, acceptance: Acceptance, on_sent: OnSent | None = None) -> Place:
         """Returns once the acceptance is durable. From here on the Invocation must end in a terminal."""
         invocation = acceptance.context.lineage.invocation
         if invocation in self._open:
@@ -118,7 +130,7 @@ class Journal:
         if self._open.is_full:
             raise AcceptanceFailed  # nothing is sent: an acceptance nobody could keep track of would be forgotten
         position = self._open.begin(acceptance)
-        match await self._acceptances.write((position, acceptance), meanwhile):
+        match await self._acceptances.write((position, acceptance), on_sent):
             case Written(created_at):
                 self._open.move(invocation, Step.ACCEPTED)
                 return Place.opened(acceptance, created_at)
@@ -218,7 +230,7 @@ class Journal:
 
     async def _probe_unconfirmed(self) -> None:
         """If an unconfirmed acceptance exists after all, it ends without having started."""
-        for batch in batches(self._open.unconfirmed()):
+        for batch in _batches(self._open.unconfirmed()):
             results = await asyncio.gather(*map(self._acceptances.probe, batch))
             for (_, acceptance), result in zip(batch, results, strict=True):
                 match result:
@@ -234,13 +246,13 @@ class Journal:
 
     async def _probe_endings(self) -> None:
         """An unanswered one is there with its terminal, or it is not there; checkpoints may pass it either way."""
-        for batch in batches(self._open.unanswered_endings()):
+        for batch in _batches(self._open.unanswered_endings()):
             for entry, result in zip(batch, await asyncio.gather(*map(self._endings.probe, batch)), strict=True):
                 if not isinstance(result, Unknown):
                     self._open.settle_ending(entry[0])
 
     async def _write_deferred(self) -> None:
-        for batch in batches(self._open.deferred()):
+        for batch in _batches(self._open.deferred()):
             results = await asyncio.gather(*map(self._facts.write, batch))
             for facts, result in zip(batch, results, strict=True):
                 invocation = facts[-1].behind.context.lineage.invocation
@@ -253,3 +265,75 @@ class Journal:
                         pass  # it stays deferred
             if any(isinstance(result, NotWritten | Unknown) for result in results):
                 return
+
+
+class _Entries:
+    """How each kind of entry is written and probed: a value for each entry, None where the store has it not."""
+
+    def __init__(self, writer: Writer, clock: Clock, wrote: Callable[[float], None]) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._wrote = wrote
+        # Of one connection each: acceptances that end at once have one of their own, and are written in a transaction.
+        self._accept_one = KeptStatement(store.ACCEPT_ONE)
+        self._append_one = KeptStatement(store.APPEND_ONE)
+
+    async def accept(self, connection: Connection, entries: Sequence[Entry]) -> Sequence[datetime | None]:
+        started, writer = time.perf_counter(), self._writer
+        accepted = await store.accept(connection, writer.router_id, writer.epoch, entries, self._accept_one)
+        self._wrote(time.perf_counter() - started)
+        return [accepted.get(acceptance.event) for _, acceptance in entries]
+
+    async def find_accepted(self, connection: Connection, entries: Sequence[Entry]) -> Sequence[datetime | None]:
+        stored = await store.find_acceptances(connection, [acceptance for _, acceptance in entries])
+        return [stored.get(acceptance.event) for _, acceptance in entries]
+
+    async def accept_ended(self, connection: Connection, entries: Sequence[AcceptedEnded]) -> Sequence[datetime | None]:
+        async with connection.transaction():
+            created = await self.accept(connection, [entry[:2] for entry in entries])
+            facts = [
+                (terminal_fact(Place.opened(acceptance, moment), new_hex_id(), self._clock(), terminal),)
+                for (_, acceptance, terminal), moment in zip(entries, created, strict=True)
+                if moment is not None
+            ]
+            await self.append(connection, facts)
+        return created
+
+    async def find_accepted_ended(
+        self, connection: Connection, entries: Sequence[AcceptedEnded]
+    ) -> Sequence[datetime | None]:
+        return await self.find_accepted(connection, [entry[:2] for entry in entries])
+
+    async def cancel(self, connection: Connection, invocations: Sequence[str]) -> Sequence[bool | None]:
+        await store.request_cancel(connection, self._writer.router_id, self._writer.epoch, invocations)
+        return [True] * len(invocations)
+
+    async def append(self, connection: Connection, groups: Sequence[Facts]) -> Sequence[bool | None]:
+        facts = [fact for group in groups for fact in group]
+        started = time.perf_counter()
+        added = await store.append(connection, self._writer.router_id, self._writer.epoch, facts, self._append_one)
+        self._wrote(time.perf_counter() - started)
+        return [group[-1].key in added or None for group in groups]
+
+    async def find_appended(self, connection: Connection, groups: Sequence[Facts]) -> Sequence[bool | None]:
+        stored = await store.find_events(connection, [group[-1].key for group in groups])
+        return [group[-1].event in stored or None for group in groups]
+
+
+def _prepared_by(connect: Connect, write_seconds: float) -> Connect:
+    """Opens connections for writers. One that cannot be prepared is closed here, because no one else can close it."""
+
+    async def prepared() -> Connection:
+        connection = await connect()
+        try:
+            await store.prepare_writer(connection, write_seconds)
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+    return prepared
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[first : first + MAX_IN_BATCH] for first in range(0, len(items), MAX_IN_BATCH))

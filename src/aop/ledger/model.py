@@ -32,6 +32,13 @@ STATUS_AFTER = {
 _FIXED_CODES = {EventType.TIMED_OUT: ErrorCode.TIMEOUT, EventType.CANCELED: ErrorCode.CANCELED}
 
 
+class Writer(msgspec.Struct, frozen=True):
+    """A Router in one epoch of its own."""
+
+    router_id: str
+    epoch: int
+
+
 class Acceptance(msgspec.Struct, frozen=True):
     context: InvocationContext
     opening: Opening

@@ -8,10 +8,10 @@ from aop.base.clock import Clock, utc_now
 from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.ledger.checkpoints import Checkpoints
-from aop.ledger.entries import Writer
 from aop.ledger.epochs import EpochWatch
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.journal import Journal
+from aop.ledger.model import Writer
 from aop.ledger.months import Months
 from aop.ledger.reader import LedgerReader
 from aop.ledger.sequence.feed import FeedReader

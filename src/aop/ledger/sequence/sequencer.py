@@ -9,16 +9,15 @@ from uuid import UUID
 
 import asyncpg
 
-from aop.ledger.entries import Writer
 from aop.ledger.figures.learned import LearnedCalls
 from aop.ledger.figures.tiles import count_tiles
-from aop.ledger.group_commit import FENCED
+from aop.ledger.group_commit import FENCED, Connect
+from aop.ledger.model import Writer
 from aop.ledger.sequence import store
 from aop.ledger.sequence.batch import Numbered, Unended, numbered
 from aop.ledger.sequence.finding import Finder, Unnumbered
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.store import TreeBroken
-from aop.ledger.writer_connection import Connect
 from aop.store.database import CONNECTION_LOST, Connection
 
 PAUSE_SECONDS: Final = 0.5

@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from aop.ledger.entries import Writer
-from aop.ledger.model import OPENING_EVENTS
+from aop.ledger.model import OPENING_EVENTS, Writer
 from aop.ledger.sequence.batch import EventFound, Numbered, OpeningFound
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS
 from aop.store.database import Connection
