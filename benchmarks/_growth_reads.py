@@ -10,9 +10,9 @@ from functools import partial
 from aop.contracts.errors import ErrorCode
 from aop.contracts.figures import Window
 from aop.contracts.lineage import InvocationOrder, InvocationStatus
-from aop.ledger.archive.month import Month
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.journal import Journal
+from aop.ledger.months import Month
 from aop.ledger.reader import LedgerReader
 from aop.ledger.record_filter import ListRead, RecordFilter
 from aop.ledger.sequence.feed import FeedReader

@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import uvloop
 
-from aop.ledger.archive.month import Month
 from aop.ledger.epochs import open_epoch
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
 from aop.ledger.figures.tiles import counted
 from aop.ledger.model import Writer
+from aop.ledger.months import Month
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.sequence.store import sequence_end
 from aop.ledger.tree.store import newest_head

@@ -14,9 +14,8 @@ import uvloop
 
 from aop.base.clock import to_text, utc_now
 from aop.ledger.archive.export import file_of
-from aop.ledger.archive.month import Month
-from aop.ledger.archived import Archived
 from aop.ledger.epochs import open_epoch
+from aop.ledger.months import Archived, Month
 from aop.ledger.reader import LedgerReader
 from aop.local.postgres import EmbeddedPostgres
 from aop.store.database import Connection, Database

@@ -15,12 +15,10 @@ from aop.contracts.identity import InvocationContext
 from aop.ledger.archive.detach import InUse, NotCounted, become_owner, detached
 from aop.ledger.archive.export import NotOver, exported, file_of
 from aop.ledger.archive.file import FileWrong
-from aop.ledger.archive.month import Month, attached_months
 from aop.ledger.archive.verification import verified, verified_alone
-from aop.ledger.archived import Archived
 from aop.ledger.figures.tiles import begin_edition
 from aop.ledger.model import SUCCEEDED
-from aop.ledger.months import Months
+from aop.ledger.months import Archived, Month, Months, attached_months
 from aop.ledger.sequence.feed import FeedReader
 from aop.ledger.tree.comparison import compared
 from aop.ledger.tree.reader import TreeReader

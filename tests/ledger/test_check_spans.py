@@ -12,7 +12,7 @@ import pytest_asyncio
 from aop.base.clock import to_text, utc_now
 from aop.ledger.check_span import Span
 from aop.ledger.model import SUCCEEDED
-from aop.ledger.release_calls import settle
+from aop.ledger.store import settle
 from aop.ledger.tree.comparison import HistoryChanged, compared
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.store import HeadRow, newest_head

@@ -123,7 +123,9 @@ async def test_a_quiet_workspace_is_read_without_a_look_at_the_others(stores: Da
     try:
         await connection.execute(feeding._PLANS.replace("SET LOCAL", "SET"))
         for space, first in ((SPACE, 0), ("nobody", 0), (SPACE, 10**6)):
-            plan = await connection.fetch(f"EXPLAIN (ANALYZE, TIMING OFF) {feeding._NUMBERS}", space, first, 12)
+            plan = await connection.fetch(
+                f"EXPLAIN (ANALYZE, TIMING OFF) {feeding._QUERIES['numbers']}", space, first, 12
+            )
             text = "\n".join(row[0] for row in plan)
             assert "using number_by_workspace" in text
             assert "Rows Removed" not in text

@@ -14,7 +14,7 @@ from aop.ledger.epochs import MAX_CLOSED_AT_ONCE, close_earlier
 from aop.ledger.group_commit import FENCED, EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Opening, Progress, progress_fact
-from aop.ledger.release_calls import settle
+from aop.ledger.store import settle
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from tests.ledger.writing import (

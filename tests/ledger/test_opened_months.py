@@ -10,7 +10,7 @@ import pytest
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id
 from aop.contracts.lineage import InvocationOrder
-from aop.ledger import reads
+from aop.ledger.reader import _QUERIES
 from aop.ledger.record_filter import ListRead
 from aop.ledger.search import search
 from aop.local.state import DatabaseUrls
@@ -23,7 +23,7 @@ async def test_a_read_by_id_looks_at_no_other_month_once_the_root_task_is_known(
     connection = await asyncpg.connect(stores.router)
     try:
         root = new_hex_id()
-        query = f"EXPLAIN SELECT {reads._EVENT} FROM ledger.event WHERE invocation_id = $1 AND root_task_id = $2"
+        query = f"EXPLAIN {_QUERIES['events']}"
         plan = "\n".join(row[0] for row in await connection.fetch(query, new_hex_id(), root))
         over_all = "EXPLAIN SELECT FROM ledger.invocation WHERE invocation_id = $1"
         await connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
@@ -40,7 +40,7 @@ async def test_a_list_of_traces_opens_the_months_of_its_roots_alone(stores: Data
     connection = await asyncpg.connect(stores.router)
     try:
         await connection.execute("SET plan_cache_mode = force_generic_plan")
-        for query in (reads._SIZES, reads._PARTS):
+        for query in (_QUERIES["trace_sizes"], _QUERIES["trace_parts"]):
             await require_one_month(connection, ("invocation",), query, [new_hex_id()], [new_hex_id()], SPACE)
     finally:
         await connection.close()
@@ -77,7 +77,7 @@ async def test_the_parent_of_a_nested_call_is_looked_for_in_the_month_of_its_roo
     connection = await asyncpg.connect(stores.router)
     try:
         await connection.execute("SET plan_cache_mode = force_generic_plan")
-        await require_one_month(connection, ("invocation", "event"), reads._PARENT, new_hex_id(), new_hex_id())
+        await require_one_month(connection, ("invocation", "event"), _QUERIES["parent"], new_hex_id(), new_hex_id())
     finally:
         await connection.close()
 

@@ -8,9 +8,9 @@ import pytest
 
 from aop.base.clock import utc_now
 from aop.base.ids import new_id
-from aop.ledger import release_calls
 from aop.ledger.epochs import close_earlier
 from aop.ledger.model import SUCCEEDED
+from aop.ledger.reader import _QUERIES
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from tests.ledger.writing import ROUTER, Writing, a_context, an_acceptance, an_end, reading, writing
@@ -102,7 +102,7 @@ async def test_counting_reads_indexes_from_the_last_checkpoint_on(stores: Databa
     connection = await asyncpg.connect(stores.router)
     try:
         await connection.execute("SET enable_seqscan = off")
-        statement = release_calls._REACH.replace("$1", "gen_random_uuid()")
+        statement = _QUERIES["calls_of"].replace("$1", "gen_random_uuid()")
         plan = "\n".join(line[0] for line in await connection.fetch(f"EXPLAIN {statement}"))
     finally:
         await connection.close()

@@ -14,8 +14,8 @@ from aop.cli.stores import migration_data, migration_database, router_data, rout
 from aop.ledger.archive.detach import InUse, NotCounted, become_owner, detached, this_month
 from aop.ledger.archive.export import NotOver, exported, file_of
 from aop.ledger.archive.file import FileWrong
-from aop.ledger.archive.month import Month, attached_months
 from aop.ledger.archive.verification import VerifiedExport, verified, verified_alone
+from aop.ledger.months import Month, attached_months
 from aop.store.database import Connection, connect, translated_failures
 from aop.store.problems import StoreUnavailable
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Final
 
-from aop.ledger.archive.month import Month
+from aop.ledger.months import Month
 from aop.store.database import Connection
 from aop.store.rows import Row, to_row
 

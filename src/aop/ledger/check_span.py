@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from aop.ledger.archive.month import Month, attached_months
+from aop.ledger.months import Month, attached_months
 from aop.store.database import Connection
 
 Pair = tuple[UUID, UUID]

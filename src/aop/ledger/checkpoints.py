@@ -3,11 +3,12 @@
 import asyncio
 
 from aop.ledger.journal import Journal
-from aop.ledger.release_calls import MAX_COUNTED_AT_ONCE
 from aop.store.database import Database
 from aop.store.problems import StoreUnavailable
 
 PAUSE_SECONDS = 10.0
+MAX_COUNTED_AT_ONCE = 50_000
+"""How many positions one checkpoint covers at most: more would not be counted within the time of a statement."""
 
 
 class Checkpoints:

@@ -30,7 +30,6 @@ from aop.ledger.group_commit import (
 )
 from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, Writer, terminal_fact
 from aop.ledger.open_invocations import AcceptedEnded, Facts, OpenInvocations, Step, Unsettled
-from aop.ledger.release_calls import settle
 from aop.ledger.store import Entry
 from aop.store.database import Connection, Database
 from aop.store.kept_statement import KeptStatement
@@ -198,7 +197,7 @@ class Journal:
         writer = self._writer
         async with database.transaction() as connection:
             await store.require_epoch(connection, writer.router_id, writer.epoch)
-            await settle(connection, writer.router_id, writer.epoch, position)
+            await store.settle(connection, writer.router_id, writer.epoch, position)
 
     async def end_unstarted(self, place: Place) -> Terminal:
         """Ends an Invocation that nobody may work on. After the fence fell, the newer epoch does it."""

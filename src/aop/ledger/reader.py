@@ -2,20 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
 
 from aop.base.ids import hex_part
 from aop.contracts.identity import InvocationContext
 from aop.contracts.lineage import InvocationDetail, InvocationRecord
 from aop.contracts.reach import ReleaseCalls
-from aop.ledger import reads
-from aop.ledger.archived import require_not_archived, require_trace_not_archived
 from aop.ledger.documents import event_of, members_of, opening_events, record_of
-from aop.ledger.model import Opening
+from aop.ledger.model import ENDS_CHILDREN, Opening
+from aop.ledger.months import require_not_archived, require_trace_not_archived
 from aop.ledger.record_filter import ListRead, Position
-from aop.ledger.release_calls import calls_of
+from aop.ledger.rows import CallsRow, EventRow, ParentRow, RecordRow, TracePartRow
 from aop.ledger.search import MAX_READ, position_in, search
 from aop.ledger.traces import LineageBroken, TraceItemPage, TracePage, TracePosition, items, trace_page, within
-from aop.store.database import Database
+from aop.store.database import Connection, Database
+from aop.store.queries import queries_beside
+from aop.store.rows import to_row, to_row_or_none, to_rows
+
+_QUERIES: Final = queries_beside(__file__)
 
 
 @dataclass(frozen=True)
@@ -46,11 +51,12 @@ class LedgerReader:
         if invocation is None:
             return None
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
-            row = await reads.record(connection, workspace_id, invocation)
-            if row is None:
+            found = await connection.fetchrow(_QUERIES["record"], invocation, workspace_id)
+            if found is None:
                 await require_not_archived(connection, invocation, workspace_id)
                 return None
-            events = await reads.events(connection, invocation, row.root_task_id)
+            row = to_row(RecordRow, found)
+            events = to_rows(EventRow, await connection.fetch(_QUERIES["events"], invocation, row.root_task_id))
         record, members = record_of(row), members_of(row.context)
         chain = (*opening_events(row, members), *(event_of(event, row.context.lineage, members) for event in events))
         if [event.sequence for event in chain] != list(range(len(chain))) or chain[-1].status != record.status:
@@ -59,7 +65,7 @@ class LedgerReader:
 
     async def trace(self, workspace_id: str, trace: str, after: TracePosition | None = None) -> TracePage | None:
         async with self._database.connection() as connection:
-            rows = await reads.trace(connection, workspace_id, trace)
+            rows = to_rows(RecordRow, await connection.fetch(_QUERIES["trace"], trace, workspace_id))
             if not rows:
                 await require_trace_not_archived(connection, trace, workspace_id)
         return trace_page(trace, rows, after) if rows else None
@@ -70,7 +76,7 @@ class LedgerReader:
         if invocation is None or root_task is None:
             return None
         async with self._database.connection() as connection:
-            row = await reads.parent(connection, invocation, root_task)
+            row = await _parent(connection, invocation, root_task)
         if row is None:
             return None
         running = row.opening is Opening.STARTED and row.outcome is None
@@ -78,9 +84,11 @@ class LedgerReader:
 
     async def ended_with_children(self, invocations: Sequence[str]) -> Sequence[str]:
         """Those that were canceled or timed out, which ends their children."""
+        digits = [invocation.removeprefix("inv_") for invocation in invocations]
+        types = sorted(terminal.type for terminal in ENDS_CHILDREN)
         async with self._database.connection() as connection:
-            digits = [invocation.removeprefix("inv_") for invocation in invocations]
-            return [f"inv_{ended}" for ended in await reads.ended_with_children(connection, digits)]
+            rows = await connection.fetch(_QUERIES["ended_with_children"], digits, types)
+        return [f"inv_{row['invocation_id'].hex}" for row in rows]
 
     async def calls_of(self, release_id: str) -> ReleaseCalls | None:
         """None if the text is no id of a Release."""
@@ -88,7 +96,9 @@ class LedgerReader:
         if release is None:
             return None
         async with self._database.transaction(readonly=True) as connection:
-            row = await calls_of(connection, release)
+            # Statistics of a fast-growing table say little of its newest rows: to read all of it is never right here.
+            await connection.execute("SET LOCAL enable_seqscan = off")
+            row = to_row(CallsRow, await connection.fetchrow(_QUERIES["calls_of"], release))
         return ReleaseCalls(
             release_id=release_id, calls_last_hour=row.last_hour, calls_last_day=row.last_day, running=row.running
         )
@@ -103,8 +113,24 @@ class LedgerReader:
         by_root = replace(read, filters=replace(read.filters, root=True))
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             found = await search(connection, by_root, self._max_read)
-            sizes = await reads.trace_sizes(connection, read.workspace_id, found.rows)
-            roots = within(found.rows, sizes, self._max_read)
-            parts = await reads.trace_parts(connection, read.workspace_id, roots)
+            # With their root tasks, only the months of these Traces are opened.
+            sizes = await connection.fetch(_QUERIES["trace_sizes"], *_ids_of(found.rows), read.workspace_id)
+            roots = within(found.rows, {row[0]: row[1] for row in sizes}, self._max_read)
+            parts = await connection.fetch(_QUERIES["trace_parts"], *_ids_of(roots), read.workspace_id)
         last = found.last if len(roots) == len(found.rows) else position_in(read.order, roots[-1])
-        return TraceItemPage(items(roots, parts), last)
+        return TraceItemPage(items(roots, to_rows(TracePartRow, parts)), last)
+
+
+async def _parent(connection: Connection, invocation: str, root_task: str) -> ParentRow | None:
+    """With the root task, only its month is opened. Without such an Invocation, that of another root task."""
+    row = await connection.fetchrow(_QUERIES["parent"], invocation, root_task)
+    if row is None:
+        root_of = "SELECT root_task_id FROM ledger.invocation WHERE invocation_id = $1"
+        other = await connection.fetchval(root_of, invocation)
+        row = None if other is None else await connection.fetchrow(_QUERIES["parent"], invocation, other)
+    return to_row_or_none(ParentRow, row)
+
+
+def _ids_of(roots: Sequence[RecordRow]) -> tuple[Sequence[UUID], Sequence[UUID]]:
+    """Of their Traces, and of their root tasks."""
+    return [root.trace_id for root in roots], [root.root_task_id for root in roots]

@@ -9,12 +9,13 @@ import asyncpg
 from aop.contracts.lineage import EventType
 from aop.ledger.array_literals import columns, parameters
 from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, latency_ms
-from aop.ledger.rows import ContextRow, OpenRow
-from aop.ledger.rows import columns as columns_of
+from aop.ledger.rows import OpenRow
 from aop.store.database import Connection
 from aop.store.kept_statement import KeptStatement
+from aop.store.queries import queries_beside
 from aop.store.rows import to_rows
 
+_QUERIES = queries_beside(__file__)
 Key = tuple[str, int]
 Entry = tuple[int, Acceptance]
 
@@ -75,13 +76,7 @@ async def open_epoch(connection: Connection, router_id: str) -> int:
 
 async def worker_names(connection: Connection, router_id: str) -> Sequence[str]:
     """The names under which this Router has ever written: its id, and that with the number of a worker behind it."""
-    rows = await connection.fetch(
-        "SELECT DISTINCT router_id FROM ledger.epoch WHERE router_id = $1"
-        " OR (starts_with(router_id, $1 || '.') AND substr(router_id, length($1) + 2) ~ '^[1-9][0-9]{0,3}$')"
-        " ORDER BY router_id",
-        router_id,
-    )
-    return [row["router_id"] for row in rows]
+    return [row["router_id"] for row in await connection.fetch(_QUERIES["worker_names"], router_id)]
 
 
 async def newest_epoch(connection: Connection, router_id: str) -> int:
@@ -141,9 +136,7 @@ async def request_cancel(connection: Connection, router_id: str, epoch: int, inv
 async def find_acceptances(connection: Connection, acceptances: Sequence[Acceptance]) -> dict[str, datetime]:
     """The event ids of those in the store and when each was created; an id taken by another one does not count."""
     rows = await connection.fetch(
-        "SELECT opening_event_id, created_at FROM ledger.invocation"
-        " JOIN unnest($1::uuid[], $2::uuid[]) AS entry (invocation_id, opening_event_id)"
-        " USING (invocation_id, opening_event_id)",
+        _QUERIES["find_acceptances"],
         [acceptance.context.lineage.invocation.removeprefix("inv_") for acceptance in acceptances],
         [acceptance.event for acceptance in acceptances],
     )
@@ -153,8 +146,7 @@ async def find_acceptances(connection: Connection, acceptances: Sequence[Accepta
 async def find_events(connection: Connection, keys: Sequence[Key]) -> set[str]:
     """The event ids under these keys."""
     rows = await connection.fetch(
-        "SELECT event_id FROM ledger.event JOIN unnest($1::uuid[], $2::integer[]) AS entry (invocation_id, sequence)"
-        " USING (invocation_id, sequence)",
+        _QUERIES["find_events"],
         [invocation.removeprefix("inv_") for invocation, _ in keys],
         [sequence for _, sequence in keys],
     )
@@ -166,38 +158,17 @@ async def require_epoch(connection: Connection, router_id: str, epoch: int) -> N
 
 
 async def unclosed_epochs(connection: Connection, router_id: str, before: int) -> Sequence[int]:
-    rows = await connection.fetch(
-        "SELECT epoch FROM ledger.epoch WHERE router_id = $1 AND epoch < $2"
-        " AND NOT EXISTS (SELECT FROM ledger.epoch_closed AS closed"
-        "                  WHERE closed.router_id = epoch.router_id AND closed.epoch = epoch.epoch) ORDER BY epoch",
-        router_id,
-        before,
-    )
-    return [row["epoch"] for row in rows]
+    return [row["epoch"] for row in await connection.fetch(_QUERIES["unclosed_epochs"], router_id, before)]
 
 
 async def open_rows(connection: Connection, router_id: str, epoch: int, limit: int) -> Sequence[OpenRow]:
-    """Invocations of an epoch without a terminal, behind its last checkpoint, each with its last progress."""
-    records = await connection.fetch(
-        f"SELECT {columns_of(ContextRow, 'invocation')}, invocation.opening, invocation.created_at,"  # noqa: S608
-        " last.sequence, last.chunk_index, last.occurred_at,"
-        " EXISTS (SELECT FROM ledger.cancel_request AS request"
-        "          WHERE request.invocation_id = invocation.invocation_id"
-        "            AND request.root_task_id = invocation.root_task_id) AS cancel_requested"
-        " FROM ledger.invocation LEFT JOIN LATERAL (SELECT sequence, chunk_index, occurred_at FROM ledger.event"
-        "  WHERE event.invocation_id = invocation.invocation_id AND event.root_task_id = invocation.root_task_id"
-        "  ORDER BY sequence DESC LIMIT 1) AS last ON true"
-        " WHERE invocation.router_id = $1 AND invocation.epoch = $2 AND invocation.position >="
-        "  coalesce((SELECT max(position) FROM ledger.checkpoint WHERE router_id = $1 AND epoch = $2), 0)"
-        " AND NOT EXISTS (SELECT FROM ledger.event AS ended"
-        "                  WHERE ended.invocation_id = invocation.invocation_id"
-        "                    AND ended.root_task_id = invocation.root_task_id AND ended.type <> 'stream')"
-        " ORDER BY invocation.position LIMIT $3",
-        router_id,
-        epoch,
-        limit,
-    )
-    return to_rows(OpenRow, records)
+    """Invocations of an epoch without a terminal, from its last checkpoint on, each with its last progress."""
+    return to_rows(OpenRow, await connection.fetch(_QUERIES["open_rows"], router_id, epoch, limit))
+
+
+async def settle(connection: Connection, router_id: str, epoch: int, position: int) -> None:
+    """Adds a checkpoint, and the counts of what lies between it and the one before."""
+    await connection.execute(_QUERIES["settle"], router_id, epoch, position)
 
 
 async def close_epoch(connection: Connection, router_id: str, epoch: int) -> None:

@@ -10,10 +10,10 @@ import asyncpg
 
 from aop.ledger.archive.export import NotOver, unended_of
 from aop.ledger.archive.file import FileWrong
-from aop.ledger.archive.month import PARTITIONED, Month, attached_months
 from aop.ledger.archive.verification import VerifiedExport, verified
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
 from aop.ledger.figures.tiles import counted
+from aop.ledger.months import PARTITIONED, Month, attached_months
 from aop.store.database import Connection
 from aop.store.migrations import OWNER_ROLE
 

@@ -12,8 +12,8 @@ from aop.base.clock import to_text
 from aop.base.durable_files import put_in_place
 from aop.contracts.ledger_export import ExportedEvent
 from aop.ledger.archive.file import MonthWriter
-from aop.ledger.archive.month import Month
 from aop.ledger.archive.verification import VerifiedExport, verified
+from aop.ledger.months import Month
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
 from aop.store.database import Connection
 

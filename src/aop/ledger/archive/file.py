@@ -10,7 +10,7 @@ import msgspec
 from aop.base import json as strict_json
 from aop.base.ids import hex_part
 from aop.contracts.ledger_export import ExportedEvent, ExportFirst, ExportLast
-from aop.ledger.archive.month import Month
+from aop.ledger.months import Month
 
 _LINE_BYTES: Final = 1 << 20
 _LAST: Final = b'{"invocations":'

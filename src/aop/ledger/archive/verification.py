@@ -7,7 +7,7 @@ from typing import Final
 
 from aop.contracts.ledger_export import ExportLast
 from aop.ledger.archive.file import FileWrong, MonthFile
-from aop.ledger.archive.month import Month
+from aop.ledger.months import Month
 from aop.ledger.tree.hashing import leaf_hash, perfect_root, split
 from aop.ledger.tree.store import TILE
 from aop.store.database import Connection

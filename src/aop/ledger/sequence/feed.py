@@ -3,38 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from aop.contracts.lineage import InvocationEvent
-from aop.ledger.archived import Archived, end_of_detached
 from aop.ledger.documents import event_of, members_of, opening_events
 from aop.ledger.model import MAX_OPENING_EVENTS
-from aop.ledger.rows import AcceptedRow, EventRow, columns
+from aop.ledger.months import Archived, end_of_detached
+from aop.ledger.rows import AcceptedRow, EventRow
 from aop.ledger.traces import LineageBroken
 from aop.store.database import Connection, Database
+from aop.store.queries import queries_beside
 from aop.store.rows import Row, to_rows
 
 FeedPosition = tuple[int, str]
 """How many numbers of the Ledger lie up to the last event that was read, and this event's id in hex digits."""
 
-# By both columns as one value: only the index of Workspace and number has this order. Ordered by the number alone, a
-# read of a quiet Workspace might follow the primary key through everything that all the others did.
-_NUMBERS: Final = """
-SELECT number, invocation_id, root_task_id, sequence, events FROM ledger.number
- WHERE (workspace_id, number) >= ($1, $2) AND (workspace_id, number) <= ($1, 9223372036854775807)
- ORDER BY workspace_id, number LIMIT $3
-"""
-_OPENINGS: Final = f"""
-SELECT {columns(AcceptedRow, "invocation")}
-  FROM unnest($1::uuid[], $2::uuid[]) AS wanted (invocation_id, root_task_id)
-  JOIN ledger.invocation USING (invocation_id, root_task_id)
-"""  # noqa: S608  columns of our own, here and below
-_EVENTS: Final = f"""
-SELECT {columns(EventRow, "event")}, event.invocation_id
-  FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) AS wanted (invocation_id, root_task_id, sequence)
-  JOIN ledger.event USING (invocation_id, root_task_id, sequence)
-"""  # noqa: S608
+_QUERIES: Final = queries_beside(__file__)
 # Statistics of tables that grow fast say little of their newest rows: to read all of one is never right here.
 _PLANS: Final = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;"
@@ -54,8 +39,7 @@ class _EventRow(EventRow, frozen=True):
     invocation_id: UUID
 
 
-@dataclass(frozen=True)
-class _Numbered:
+class _EventNumber(NamedTuple):
     number: int
     invocation_id: UUID
     root_task_id: UUID
@@ -85,12 +69,12 @@ class FeedReader:
         """
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             await connection.execute(_PLANS)
-            kept = await end_of_detached(connection, workspace_id)
-            if after is not None and 0 < after[0] <= kept:
+            detached = await end_of_detached(connection, workspace_id)
+            if after is not None and 0 < after[0] <= detached:
                 raise Archived
-            first = kept if after is None else after[0] - 1
+            first = detached if after is None else after[0] - 1
             known = limit if after is None else limit + 1
-            numbered = await _numbered(connection, workspace_id, first, known)
+            numbered = await _event_numbers(connection, workspace_id, first, known)
             events = await _events(connection, numbered)
         if after is not None:
             if not numbered or (numbered[0].number, _hex(events[0])) != (first, after[1]):
@@ -101,22 +85,22 @@ class FeedReader:
         return EventsRead(events, (numbered[-1].number + 1, _hex(events[-1])))
 
 
-async def _numbered(connection: Connection, workspace_id: str, first: int, limit: int) -> Sequence[_Numbered]:
+async def _event_numbers(connection: Connection, workspace_id: str, first: int, limit: int) -> Sequence[_EventNumber]:
     """One for each event, from a number on. It may lie inside a row, which begins up to two numbers before it."""
     reach = MAX_OPENING_EVENTS - 1
-    found = await connection.fetch(_NUMBERS, workspace_id, first - reach, limit + reach)
+    found = await connection.fetch(_QUERIES["numbers"], workspace_id, first - reach, limit + reach)
     each = (
-        _Numbered(row.number + place, row.invocation_id, row.root_task_id, row.sequence + place)
+        _EventNumber(row.number + place, row.invocation_id, row.root_task_id, row.sequence + place)
         for row in to_rows(_NumberRow, found)
         for place in range(row.events)
     )
     return list(islice((one for one in each if one.number >= first), limit))
 
 
-async def _events(connection: Connection, numbered: Sequence[_Numbered]) -> Sequence[InvocationEvent]:
+async def _events(connection: Connection, numbered: Sequence[_EventNumber]) -> Sequence[InvocationEvent]:
     pairs = sorted({(one.invocation_id, one.root_task_id) for one in numbered})
     named = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    openings = to_rows(AcceptedRow, await connection.fetch(_OPENINGS, *named))
+    openings = to_rows(AcceptedRow, await connection.fetch(_QUERIES["openings"], *named))
     made = dict[tuple[UUID, int], InvocationEvent]()
     contexts = {}
     for row in openings:
@@ -128,7 +112,7 @@ async def _events(connection: Connection, numbered: Sequence[_Numbered]) -> Sequ
         *([one.invocation_id for one in later], [one.root_task_id for one in later]),
         [one.sequence for one in later],
     )
-    for fact in to_rows(_EventRow, await connection.fetch(_EVENTS, *wanted)) if later else ():
+    for fact in to_rows(_EventRow, await connection.fetch(_QUERIES["events"], *wanted)) if later else ():
         context = contexts[fact.invocation_id]
         made[fact.invocation_id, fact.sequence] = event_of(fact, context.lineage, members_of(context))
     try:

@@ -10,7 +10,7 @@ import msgspec
 
 from aop.base.ids import hex_part
 from aop.contracts.ledger_tree import InvocationProof, LeafProof, LedgerHead, LedgerProof, LedgerProofPage
-from aop.ledger.archived import require_not_archived, require_trace_not_archived
+from aop.ledger.months import require_not_archived, require_trace_not_archived
 from aop.ledger.tree import proofs, store
 from aop.ledger.tree.hashing import leaf_hash
 from aop.ledger.tree.leaf import InvocationLeaves

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from aop.ledger.archived import detached_numbers
+from aop.ledger.months import detached_numbers
 from aop.ledger.tree.hashing import HASH_BYTES, split
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
 from aop.store.database import Connection

@@ -7,7 +7,7 @@ import msgspec
 
 from aop.contracts.errors import DependencyFailed, Envelope, InvalidRequest, NotFound, Reason
 from aop.contracts.events import EventPage, cloud_event
-from aop.ledger.archived import Archived
+from aop.ledger.months import Archived
 from aop.ledger.sequence.feed import FeedReader, PositionUnknown
 from aop.ledger.traces import LineageBroken
 from aop.serving.bearer import ServicePrincipals

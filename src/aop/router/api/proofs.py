@@ -17,7 +17,7 @@ from aop.contracts.errors import (
     Violation,
 )
 from aop.contracts.ledger_tree import LedgerProof
-from aop.ledger.archived import Archived
+from aop.ledger.months import Archived
 from aop.ledger.tree.reader import NotInTree, PartUnknown, ProofPosition, TooManyLeaves, TreeReader
 from aop.ledger.tree.store import TreeBroken
 from aop.serving.bearer import ServicePrincipals

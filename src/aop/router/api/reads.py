@@ -8,7 +8,7 @@ import msgspec
 
 from aop.contracts.errors import DependencyFailed, Envelope, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.lineage import InvocationOrder
-from aop.ledger.archived import Archived
+from aop.ledger.months import Archived
 from aop.ledger.reader import LedgerReader
 from aop.ledger.record_filter import ListRead, Position, RecordFilter
 from aop.ledger.traces import LineageBroken
