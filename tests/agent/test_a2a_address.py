@@ -68,6 +68,7 @@ async def test_the_versions_are_those_that_the_agent_answers_and_the_card_decide
     assert not found.checks_callers
     assert [request["method"] for _, request in agent.seen] == ["tasks/get", "GetTask"]
     assert {request["authorization"] for _, request in agent.seen} == {None}
+    assert {request["content-type"] for _, request in agent.seen} == {"application/json"}
 
 
 @pytest.mark.parametrize("status", [401, 403])

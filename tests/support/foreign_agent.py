@@ -70,7 +70,8 @@ def foreign_agent(agent: ForeignAgent, port: int = 0, tls: ssl.SSLContext | None
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            agent.seen.append((self.path, request | {"authorization": self.headers["authorization"]}))
+            headers = {name: self.headers[name] for name in ("authorization", "content-type")}
+            agent.seen.append((self.path, request | headers))
             self._answer(agent.status, json.dumps(agent.reply(request)).encode() if agent.status == 200 else b"")
 
         def _answer(self, status: int, body: bytes) -> None:
