@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from aop.a2a.dialect import Dialect, SameDialect
+from aop.a2a.dialect import Dialect
 from aop.a2a.v1_0 import ProtoDialect
 from aop.front.artifacts import StreamedArtifacts
 from aop.front.repetition import RepeatedEvents
@@ -45,7 +45,7 @@ def _response(result: object) -> bytes:
 
 @pytest.mark.parametrize(
     ("dialect", "events"),
-    [(ProtoDialect(), new_events(WORDS * 2)), (SameDialect(), old_events(WORDS * 2))],
+    [(ProtoDialect(), new_events(WORDS * 2)), (Dialect(), old_events(WORDS * 2))],
     ids=["A2A 1.0", "A2A 0.3"],
 )
 def test_what_is_written_equals_what_is_read(dialect: Dialect, events: list[bytes]) -> None:
@@ -62,7 +62,7 @@ def test_what_is_written_equals_what_is_read(dialect: Dialect, events: list[byte
 
 
 def test_a_part_that_is_no_object_is_passed_on_for_the_router_to_refuse() -> None:
-    dialect, repetition = SameDialect(), RepeatedEvents(StreamedArtifacts("1", lambda: None))
+    dialect, repetition = Dialect(), RepeatedEvents(StreamedArtifacts("1", lambda: None))
     (event,) = old_events(["one"])
     repetition.passed_on(event, dialect.read(event, "1"))
     broken = _response(artifact("x", append=True) | {"artifact": {"artifactId": "a", "parts": [1]}})

@@ -3,7 +3,6 @@
 Of a response as much is known as it takes to follow a Task; the Router judges the rest.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar
@@ -59,51 +58,6 @@ class MethodNames(NamedTuple):
     cancel_task: str
 
 
-class Dialect(ABC):
-    """One version. `read` takes a response to a message method, `read_task` one to a question about a Task."""
-
-    headers: ClassVar[Sequence[tuple[bytes, bytes]]] = ()
-    _methods: ClassVar[MethodNames]
-    _at_once: ClassVar[Mapping[str, Any]]
-    """The Task is named at once, so that it can be canceled; the front waits for its end."""
-
-    def __init__(self, shared: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """`shared`: the parameters of every method."""
-        self._shared = shared
-
-    def send(self, request_id: RequestId, question: Question, *, streamed: bool) -> bytes:
-        message: dict[str, Any] = {"messageId": question.message_id, "metadata": {"skillId": question.skill_id}}
-        if question.context_id is not None:
-            message["contextId"] = question.context_id
-        configuration = {"acceptedOutputModes": MODES, **({} if streamed else self._at_once)}
-        params = {"message": message | self._content(question), "configuration": configuration, **self._shared}
-        return rpc_request(request_id, self._methods.stream if streamed else self._methods.send, params)
-
-    def get_task(self, request_id: RequestId, task_id: str) -> bytes:
-        return rpc_request(request_id, self._methods.get_task, {"id": task_id, "historyLength": 1, **self._shared})
-
-    def cancel_task(self, request_id: RequestId, task_id: str) -> bytes:
-        return rpc_request(request_id, self._methods.cancel_task, {"id": task_id, **self._shared})
-
-    @abstractmethod
-    def read(self, text: bytes, request_id: RequestId) -> Seen: ...
-
-    @abstractmethod
-    def read_task(self, text: bytes, request_id: RequestId) -> Seen: ...
-
-    def _seen(self, text: bytes, request_id: RequestId, response: RpcAnswer[T], passed_on: Callable[[T], Seen]) -> Seen:
-        """`passed_on` is asked of a result that answers the request."""
-        if response.id != request_id:
-            return Seen(text)
-        if response.result is msgspec.UNSET:
-            return Seen(text, refuses=response.error is not msgspec.UNSET)
-        return passed_on(response.result)
-
-    @abstractmethod
-    def _content(self, question: Question) -> dict[str, Any]:
-        """The members of the message that say whose it is and what it holds."""
-
-
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -127,19 +81,50 @@ def with_id_of_caller(text: bytes, own_id: str, request_id: RequestId) -> bytes:
     return _encode(members | {"id": request_id})
 
 
-class SameDialect(Dialect):
-    """A2A 0.3: every response is passed on as it is, and read only to know the Task."""
+class Dialect:
+    """A2A 0.3: every response is passed on as it is, and read only to know the Task. A subclass is another version."""
 
+    headers: ClassVar[Sequence[tuple[bytes, bytes]]] = ()
     _methods = MethodNames("message/send", "message/stream", "tasks/get", "tasks/cancel")
     _at_once: ClassVar[Mapping[str, Any]] = {"blocking": False}
+    """The Task is named at once, so that it can be canceled; the front waits for its end."""
+
+    def __init__(self, shared: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """`shared`: the parameters of every method."""
+        self._shared = shared
+
+    def send(self, request_id: RequestId, question: Question, *, streamed: bool) -> bytes:
+        message: dict[str, Any] = {"messageId": question.message_id, "metadata": {"skillId": question.skill_id}}
+        if question.context_id is not None:
+            message["contextId"] = question.context_id
+        configuration = {"acceptedOutputModes": MODES, **({} if streamed else self._at_once)}
+        params = {"message": message | self._content(question), "configuration": configuration, **self._shared}
+        return rpc_request(request_id, self._methods.stream if streamed else self._methods.send, params)
+
+    def get_task(self, request_id: RequestId, task_id: str) -> bytes:
+        return rpc_request(request_id, self._methods.get_task, {"id": task_id, "historyLength": 1, **self._shared})
+
+    def cancel_task(self, request_id: RequestId, task_id: str) -> bytes:
+        return rpc_request(request_id, self._methods.cancel_task, {"id": task_id, **self._shared})
 
     def read(self, text: bytes, request_id: RequestId) -> Seen:
+        """A response to a message method."""
         try:
             return self._seen(text, request_id, _read(text), lambda result: Seen.of(text, result))
         except NOT_READ:
             return Seen(text)
 
-    read_task = read
+    def read_task(self, text: bytes, request_id: RequestId) -> Seen:
+        """A response to a question about a Task."""
+        return self.read(text, request_id)
+
+    def _seen(self, text: bytes, request_id: RequestId, response: RpcAnswer[T], passed_on: Callable[[T], Seen]) -> Seen:
+        """`passed_on` is asked of a result that answers the request."""
+        if response.id != request_id:
+            return Seen(text)
+        if response.result is msgspec.UNSET:
+            return Seen(text, refuses=response.error is not msgspec.UNSET)
+        return passed_on(response.result)
 
     def _content(self, question: Question) -> dict[str, Any]:
         return {"kind": "message", "role": "user", "parts": question.parts}

@@ -53,9 +53,6 @@ class TrackedTask:
         elif self.task_id != task_id:
             raise protocol_error(Reason.TASK_CHANGED, "an event or answer of another task")
 
-    def end(self) -> None:
-        self.ended = True
-
     @property
     def may_run(self) -> bool:
         return self.task_id is not None and not self.ended
@@ -136,7 +133,7 @@ def is_running(state: TaskState, task: TrackedTask) -> bool:
         raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, _ASKING[state])
     if state is TaskState.UNKNOWN:
         raise protocol_error(Reason.TASK_STATE_UNKNOWN, "the state unknown is not one the platform can go on from")
-    task.end()
+    task.ended = True
     if state in _FAILED:
         raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, _FAILED[state])
     if state is TaskState.CANCELED:

@@ -70,8 +70,22 @@ class OutputModeNotSupported(RpcFault):
     code, text = -32005, "The Agent answers with application/json or text/plain"
 
 
+class PartNotSupported(RpcFault):
+    code, text = -32005, "Incompatible content types: a message has text parts, or one data part"
+
+
 class ExtendedCardMissing(RpcFault):
     code, text = -32007, "The Agent has no extended card"
+
+
+REFUSED: Final[Mapping[str, type[RpcFault]]] = {
+    "tasks/pushNotificationConfig/set": PushNotSupported,
+    "tasks/pushNotificationConfig/get": PushNotSupported,
+    "tasks/pushNotificationConfig/list": PushNotSupported,
+    "tasks/pushNotificationConfig/delete": PushNotSupported,
+    "agent/getAuthenticatedExtendedCard": ExtendedCardMissing,
+}
+"""The methods of A2A 0.3 that neither Agents nor the door offer."""
 
 
 class RpcRequest(msgspec.Struct, frozen=True):

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from aop.a2a.rpc import (
-    ExtendedCardMissing,
+    REFUSED,
     InvalidParams,
     MessageConfiguration,
     MessageParams,
     MethodNotFound,
-    PushNotSupported,
     RpcFault,
     RpcRequest,
     StreamingNotSupported,
@@ -70,11 +69,7 @@ class A2AMethods:
             "tasks/get": self._get,
             "tasks/cancel": self._cancel,
             RESUBSCRIBE: self._resubscribe,
-            "tasks/pushNotificationConfig/set": _refuse(PushNotSupported),
-            "tasks/pushNotificationConfig/get": _refuse(PushNotSupported),
-            "tasks/pushNotificationConfig/list": _refuse(PushNotSupported),
-            "tasks/pushNotificationConfig/delete": _refuse(PushNotSupported),
-            "agent/getAuthenticatedExtendedCard": _refuse(ExtendedCardMissing),
+            **{method: _refuse(fault) for method, fault in REFUSED.items()},
         }
 
     def __contains__(self, method: str) -> bool:

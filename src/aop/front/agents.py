@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from aop.a2a.dialect import Dialect, SameDialect
+from aop.a2a.dialect import Dialect
 from aop.a2a.v1_0 import ProtoDialect
 from aop.agent.card import PUBLIC_CARD_PATH, public_card
 from aop.agent.endpoint import HEALTH_PAGES
@@ -113,7 +113,7 @@ def fronted(behind: AgentBehind, resolver: Resolver) -> FrontedAgent:
 def _spoken(behind: AgentBehind) -> Dialect | HttpRoutes:
     if behind.speaks is Speaks.HTTP:
         return HttpRoutes(behind.routes)
-    return ProtoDialect(behind.tenant) if behind.speaks is Speaks.A2A_1_0 else SameDialect()
+    return ProtoDialect(behind.tenant) if behind.speaks is Speaks.A2A_1_0 else Dialect()
 
 
 def _states(files: Sequence[Path]) -> _Seen:

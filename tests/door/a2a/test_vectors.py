@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from aop.a2a.messages import read_message
 from aop.a2a.rpc import RpcFault
 from aop.a2a.v0_3 import TaskState
 from aop.a2a.versions import A2AVersion
+from aop.a2a.writing import FORMS, StreamWriter, TaskView
 from aop.contracts.errors import Envelope, ErrorCode, Reason, code_entries
 from aop.door.a2a.errors import is_answered_by_http, rpc_fault
-from aop.door.a2a.forms import FORMS, StreamWriter, TaskView
-from aop.door.a2a.message import read_message
 from aop.door.faults import GatewayFault
 from tests.support.vectors import cases, each
 

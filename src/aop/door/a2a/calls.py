@@ -4,15 +4,15 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
+from aop.a2a.messages import IncomingMessage, read_message
 from aop.a2a.rpc import InvalidParams, RpcRequest, TaskNotCancelable, TaskNotFound, TaskParams, read_params, success
 from aop.a2a.v0_3 import TaskState
 from aop.a2a.versions import A2AVersion
+from aop.a2a.writing import FORMS, A2AForm, TaskView
 from aop.base.ids import is_safe_identifier
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, InvocationStatus
 from aop.door.a2a.errors import OperationNotSupported
-from aop.door.a2a.forms import FORMS, A2AForm, TaskView
-from aop.door.a2a.message import IncomingMessage, read_message
 from aop.door.a2a.running import OpenCalls
 from aop.door.a2a.views import failed_view, recorded_view, view_of
 from aop.door.faults import GatewayFault

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Final, NoReturn
 
 from aop.a2a.rpc import (
-    ExtendedCardMissing,
+    REFUSED,
     MalformedRequest,
     MethodNotFound,
     PushNotSupported,
@@ -61,11 +61,7 @@ OPERATIONS: Final[Mapping[A2AVersion, Mapping[str, Operation]]] = {
         "tasks/get": A2ACall.get,
         "tasks/cancel": A2ACall.cancel,
         "tasks/resubscribe": A2ACall.resubscribe,
-        "tasks/pushNotificationConfig/set": _refused(PushNotSupported),
-        "tasks/pushNotificationConfig/get": _refused(PushNotSupported),
-        "tasks/pushNotificationConfig/list": _refused(PushNotSupported),
-        "tasks/pushNotificationConfig/delete": _refused(PushNotSupported),
-        "agent/getAuthenticatedExtendedCard": _refused(ExtendedCardMissing),
+        **{method: _refused(fault) for method, fault in REFUSED.items()},
     },
     A2AVersion.V1_0: {
         "SendMessage": A2ACall.send,

@@ -12,10 +12,6 @@ BAD_REQUEST: Final = "type.googleapis.com/google.rpc.BadRequest"
 DOMAIN: Final = "a2a-protocol.org"
 
 
-class PartNotSupported(RpcFault):
-    code, text = -32005, "Incompatible content types: a message has text parts, or one data part"
-
-
 class BodyNotJson(RpcFault):
     code, text, status = -32005, "Incompatible content types: the body must be application/json", 415
 

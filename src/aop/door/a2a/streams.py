@@ -7,15 +7,15 @@ from typing import Final
 
 import msgspec
 
+from aop.a2a.messages import IncomingMessage, read_message
 from aop.a2a.rpc import failure
 from aop.a2a.v0_3 import TaskState
+from aop.a2a.writing import StreamWriter, TaskView, one_line
 from aop.client.errors import PlatformError
 from aop.contracts.invocation import StreamEvent, StreamEventType
 from aop.contracts.lineage import TERMINAL_STATUSES
 from aop.door.a2a.calls import A2ACall, settled
 from aop.door.a2a.errors import NotCompleted, error_data, facts_of, rpc_fault
-from aop.door.a2a.forms import StreamWriter, TaskView, one_line
-from aop.door.a2a.message import IncomingMessage, read_message
 from aop.door.a2a.running import OpenCall
 from aop.door.a2a.views import failed_view, recorded_view, view_of
 from aop.door.faults import GatewayFault, fault_of

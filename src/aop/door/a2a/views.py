@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from aop.a2a.v0_3 import TaskState
+from aop.a2a.writing import TaskView
 from aop.base.clock import now_text
 from aop.contracts.errors import ErrorCode
 from aop.contracts.lineage import InvocationRecord, InvocationStatus
 from aop.door.a2a.errors import facts_of, text_of
-from aop.door.a2a.forms import TaskView
 from aop.door.faults import GatewayFault
 
 STATES: Final[Mapping[InvocationStatus, TaskState]] = {

@@ -15,6 +15,7 @@ from aop.a2a.rpc import (
     HistoryLength,
     InvalidParams,
     MessageConfiguration,
+    PartNotSupported,
     TaskNotFound,
     TextPart,
     UserMessage,
@@ -22,7 +23,6 @@ from aop.a2a.rpc import (
 )
 from aop.a2a.v1_0 import USER, ProtoMessage, ProtoObject, ProtoPart
 from aop.a2a.versions import A2AVersion
-from aop.door.a2a.errors import PartNotSupported
 
 MAX_CONTEXT: Final = 256
 """Characters of a context id: every event of an answer repeats it."""

@@ -1,7 +1,7 @@
 """Tasks and events as each version of A2A writes them. Values of an Agent keep their bytes."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
@@ -29,30 +29,13 @@ class TaskView(msgspec.Struct, frozen=True, gc=False):
     text: str | None = None
 
 
-class A2AForm(Protocol):
-    """One version of A2A, as the door writes it."""
+class A2AForm:
+    """A2A 0.3: objects say by `kind` what they are, and the data of a part is an object."""
+
+    _role = "agent"
 
     def part(self, value: bytes) -> bytes:
         """One value of an Agent."""
-
-    def task(self, view: TaskView, value: bytes | None = None, *, history: int | None = None) -> bytes:
-        """A Task, with its artifact if there is one. `history` is the length that the caller asks for; nothing but the
-        message of the status is ever in it."""
-
-    def sent(self, task: bytes) -> bytes:
-        """The result of a message that was not streamed, and the first event of a stream."""
-
-    def status(self, view: TaskView) -> bytes:
-        """The event after which nothing comes."""
-
-    def artifact(self, view: TaskView) -> tuple[bytes, bytes, bytes]:
-        """The event of a chunk: what stands before its part, behind the first one, and behind every later one."""
-
-
-class KindForm:
-    """A2A 0.3: objects say by `kind` what they are, and the data of a part is an object."""
-
-    def part(self, value: bytes) -> bytes:
         first = value[0]
         if first == _QUOTE:
             return b'{"kind":"text","text":%b}' % value
@@ -61,33 +44,53 @@ class KindForm:
         return b'{"kind":"data","data":{"result":%b}}' % value
 
     def task(self, view: TaskView, value: bytes | None = None, *, history: int | None = None) -> bytes:
-        task = {"kind": "task", "id": view.id, "contextId": view.context_id, "status": self._status(view)}
-        return _encode(_completed(task, view, self, value, history))
+        """A Task, with its artifact if there is one. `history` is the length that the caller asks for; nothing but the
+        message of the status is ever in it."""
+        status = self._status(view)
+        task = self._object("task", id=view.id, contextId=view.context_id, status=status)
+        said = [status["message"]] if "message" in status else []
+        if value is not None:
+            task["artifacts"] = [{"artifactId": ARTIFACT, "parts": [msgspec.Raw(self.part(value))]}]
+        if said or history is not None:
+            task["history"] = [] if history == 0 else said
+        task["metadata"] = view.facts
+        return _encode(task)
 
     def sent(self, task: bytes) -> bytes:
+        """The result of a message that was not streamed, and the first event of a stream."""
         return task
 
     def status(self, view: TaskView) -> bytes:
+        """The event after which nothing comes."""
         return _encode({"kind": "status-update", **_update(view), "status": self._status(view), "final": True})
 
     def artifact(self, view: TaskView) -> tuple[bytes, bytes, bytes]:
+        """The event of a chunk: what stands before its part, behind the first one, and behind every later one."""
         ids = _encode({"kind": "artifact-update", "taskId": view.id, "contextId": view.context_id})
         return ids[:-1] + _ARTIFACT, b']},"append":false}', b']},"append":true}'
 
     def _status(self, view: TaskView) -> dict[str, Any]:
-        message = {"kind": "message", **_said(view), "role": "agent", "parts": [{"kind": "text", "text": view.text}]}
-        return _status(view, view.state, message)
+        status: dict[str, Any] = {"state": self._state(view.state), "timestamp": view.time}
+        if view.text is not None:
+            ids = {"messageId": f"{view.id}-{view.state}", "taskId": view.id, "contextId": view.context_id}
+            parts = [self._object("text", text=view.text)]
+            status["message"] = self._object("message", **ids, role=self._role, parts=parts)
+        return status
+
+    def _state(self, state: TaskState) -> str:
+        return state
+
+    def _object(self, kind: str, **members: Any) -> dict[str, Any]:
+        return {"kind": kind, **members}
 
 
-class ProtoForm:
+class ProtoForm(A2AForm):
     """A2A 1.0: a member of the result says what it is, and the data of a part is any value."""
+
+    _role = AGENT
 
     def part(self, value: bytes) -> bytes:
         return (b'{"text":%b}' if value[0] == _QUOTE else b'{"data":%b}') % value
-
-    def task(self, view: TaskView, value: bytes | None = None, *, history: int | None = None) -> bytes:
-        task = {"id": view.id, "contextId": view.context_id, "status": self._status(view)}
-        return _encode(_completed(task, view, self, value, history))
 
     def sent(self, task: bytes) -> bytes:
         return b'{"task":%b}' % task
@@ -99,12 +102,14 @@ class ProtoForm:
         ids = _encode({"artifactUpdate": {"taskId": view.id, "contextId": view.context_id}})
         return ids[:-2] + _ARTIFACT, b"]}}}", b']},"append":true}}'
 
-    def _status(self, view: TaskView) -> dict[str, Any]:
-        message = {**_said(view), "role": AGENT, "parts": [{"text": view.text}]}
-        return _status(view, STATE_PREFIX + view.state.upper().replace("-", "_"), message)
+    def _state(self, state: TaskState) -> str:
+        return STATE_PREFIX + state.upper().replace("-", "_")
+
+    def _object(self, kind: str, **members: Any) -> dict[str, Any]:
+        return members
 
 
-FORMS: Final[Mapping[A2AVersion, A2AForm]] = {A2AVersion.V0_3: KindForm(), A2AVersion.V1_0: ProtoForm()}
+FORMS: Final[Mapping[A2AVersion, A2AForm]] = {A2AVersion.V0_3: A2AForm(), A2AVersion.V1_0: ProtoForm()}
 
 _ARTIFACT: Final = b',"artifact":{"artifactId":%b,"parts":[' % _encode(ARTIFACT)
 
@@ -146,28 +151,5 @@ def one_line(value: bytes) -> bytes:
     return strict_json.compact(value) if _LF in value or _CR in value else value
 
 
-def _completed(
-    task: dict[str, Any], view: TaskView, form: A2AForm, value: bytes | None, history: int | None
-) -> dict[str, Any]:
-    said = [task["status"]["message"]] if "message" in task["status"] else []
-    if value is not None:
-        task["artifacts"] = [{"artifactId": ARTIFACT, "parts": [msgspec.Raw(form.part(value))]}]
-    if said or history is not None:
-        task["history"] = [] if history == 0 else said
-    task["metadata"] = view.facts
-    return task
-
-
 def _update(view: TaskView) -> dict[str, Any]:
     return {"taskId": view.id, "contextId": view.context_id, "metadata": view.facts}
-
-
-def _said(view: TaskView) -> dict[str, Any]:
-    return {"messageId": f"{view.id}-{view.state}", "taskId": view.id, "contextId": view.context_id}
-
-
-def _status(view: TaskView, state: str, message: dict[str, Any]) -> dict[str, Any]:
-    status: dict[str, Any] = {"state": state, "timestamp": view.time}
-    if view.text is not None:
-        status["message"] = message
-    return status
