@@ -65,7 +65,7 @@ async def test_every_sound_invocation_is_confirmed(
     monkeypatch.setattr(check_invocations, "_BATCH", batch)
     await numbered(stores.router, 12)
     connection = await asyncpg.connect(stores.router)
-    found = [each async for each in check_invocations.judged(connection, Span(), (FIRST_ID, LAST_ID))]
+    found = [each async for each in check_invocations.judge_invocations(connection, Span(), (FIRST_ID, LAST_ID))]
     counts = tuple(await connection.fetchrow(COUNTS))
     await connection.close()
     assert [pair for each in found for pair in each.broken] == []

@@ -13,7 +13,7 @@ from aop.ledger.model import SUCCEEDED
 from aop.ledger.sequence import sequencer as sequencing
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.tree import proofs, store
-from aop.ledger.tree.check import tree_problems
+from aop.ledger.tree.check import tree_breaches
 from aop.ledger.tree.comparison import HistoryChanged, compared
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.nodes import Node, Nodes
@@ -215,7 +215,7 @@ async def test_a_rewrite_is_found_by_consistency_from_any_older_head(
 
 
 async def _problems(connection: "asyncpg.Connection[asyncpg.Record]") -> list[str]:
-    return [f"{about}: {problem}" async for about, problem in tree_problems(connection, 0, 1 << 40)]
+    return [f"{about}: {problem}" async for about, problem in tree_breaches(connection, 0, 1 << 40)]
 
 
 async def test_nothing_is_added_to_a_tree_whose_leaves_were_changed(

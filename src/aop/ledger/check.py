@@ -2,35 +2,24 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 from uuid import UUID
 
-from aop.ledger import check_rows
-from aop.ledger.check_invocations import judged
+from aop.ledger.check_invocations import judge_invocations
 from aop.ledger.check_span import Span, bounds_of, months_of
 from aop.ledger.sequence.check import IN_TREE_SECONDS, SequenceCheck
+from aop.ledger.tree.check import Breach
 from aop.store.database import Connection, translated_failures
+from aop.store.queries import queries_beside
 
-# Rows that no Invocation of the range leads to.
-_STRAYS = {
-    "event": "an event without its Invocation",
-    "cancel_request": "a cancel request without its Invocation",
-}
-
-
-@dataclass(frozen=True)
-class Breach:
-    """One broken invariant: what it is about and what is wrong. Ids and numbers only."""
-
-    about: str
-    problem: str
-
-
+_QUERIES: Final = queries_beside(__file__)
+_ROWS_AT_ONCE: Final = 500
 # Ranges of keys are read by their indexes, and each range with a plan for it. What has numbers is looked up by its key.
-_BY_RANGES = (
+_BY_RANGES: Final = (
     "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; SET LOCAL constraint_exclusion = off;"
     " SET LOCAL plan_cache_mode = force_custom_plan"
 )
-_BY_KEYS = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off"
+_BY_KEYS: Final = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off"
 
 
 @dataclass
@@ -54,12 +43,12 @@ class LedgerCheck:
     @property
     def left_out(self) -> Sequence[str]:
         """What was asked for and not looked at."""
-        found = {
+        sentences = {
             f"only {self.checked} of {self.invocations} Invocations were read": self.checked < self.invocations,
             f"{self.unproven} events have had their numbers for {IN_TREE_SECONDS} s and are under no head of the tree:"
             " heads were removed, or no Router has added them yet": self.unproven > 0,
         }
-        return [sentence for sentence, is_so in found.items() if is_so]
+        return [sentence for sentence, is_so in sentences.items() if is_so]
 
     async def breaches(self) -> AsyncGenerator[Breach, None]:
         """Reads in one snapshot and in batches, so that memory stays bounded and running writers do no harm."""
@@ -68,38 +57,27 @@ class LedgerCheck:
             self.connection.transaction(isolation="repeatable_read", readonly=True),
         ):
             await self.connection.execute(_BY_RANGES)
-            async for breach in self._epochs():
-                yield breach
-            async for breach in self._checkpoints():
-                yield breach
+            self.checkpoints = await self.connection.fetchval(_QUERIES["checkpoints"], self.span.since)
             bounds = await bounds_of(self.connection, self.span)
             self.invocations = bounds.invocations
+            parts = [self._rows("epochs"), self._rows("lost_checkpoints", self.span.since)]
             if bounds.ids is not None:
-                async for breach in self._invocations(bounds.ids):
-                    yield breach
-            async for breach in self._strays():
-                yield breach
+                parts.append(self._invocations(bounds.ids))
+            for month in await months_of(self.connection, self.span):
+                parts.append(self._rows("stray_events", month.first_root, month.past_root))
+                parts.append(self._rows("stray_cancel_requests", month.first_root, month.past_root))
             if bounds.numbers is not None:
-                await self.connection.execute(_BY_KEYS)
-                async for breach in self._sequence(bounds.numbers):
+                parts.append(self._sequence(bounds.numbers))
+            for part in parts:
+                async for breach in part:
                     yield breach
 
-    async def _epochs(self) -> AsyncGenerator[Breach, None]:
-        async for row in check_rows.epochs(self.connection):
-            about = f"epoch {row.epoch} of Router {row.router_id}"
-            if row.epoch != row.before + 1:
-                yield Breach(about, f"follows epoch {row.before}")
-            if row.is_closed and row.is_newest:
-                yield Breach(about, "is closed although no newer one exists")
-
-    async def _checkpoints(self) -> AsyncGenerator[Breach, None]:
-        self.checkpoints = await check_rows.checkpoints(self.connection, self.span.since)
-        async for row in check_rows.lost_checkpoints(self.connection, self.span.since):
-            about = f"checkpoint {row.position} of epoch {row.epoch} of Router {row.router_id}"
-            yield Breach(about, f"is missing: {row.named_by} names it")
+    async def _rows(self, query: str, *values: Any) -> AsyncGenerator[Breach, None]:
+        async for row in self.connection.cursor(_QUERIES[query], *values, prefetch=_ROWS_AT_ONCE):
+            yield Breach(*row)
 
     async def _invocations(self, ids: tuple[UUID, UUID]) -> AsyncGenerator[Breach, None]:
-        async for batch in judged(self.connection, self.span, ids):
+        async for batch in judge_invocations(self.connection, self.span, ids):
             for invocation, problem in batch.broken:
                 yield Breach(f"inv_{invocation.hex}", problem)
             self.checked += batch.checked
@@ -107,16 +85,11 @@ class LedgerCheck:
             self.open += batch.open
             self.tell(f"{self.checked} Invocations with {self.events} events")
 
-    async def _strays(self) -> AsyncGenerator[Breach, None]:
-        for month in await months_of(self.connection, self.span):
-            for table, problem in _STRAYS.items():
-                async for name in check_rows.strays(self.connection, table, month):
-                    yield Breach(name, problem)
-
     async def _sequence(self, numbers: tuple[int, int]) -> AsyncGenerator[Breach, None]:
+        await self.connection.execute(_BY_KEYS)
         sequence = SequenceCheck(self.connection, *numbers)
-        async for about, problem in sequence.problems(self._tell_numbers):
-            yield Breach(about, problem)
+        async for breach in sequence.breaches(self._tell_numbers):
+            yield breach
         self.numbers, self.in_tree = sequence.numbers, sequence.in_tree
         self.heads, self.unproven = sequence.heads, sequence.unproven
 

@@ -9,12 +9,11 @@ from aop.ledger.figures.counting import DETACHED_TILES, NUMBERS_IN_TILE, TILES_I
 from aop.ledger.figures.hours import MINUTE, FigureRow
 from aop.ledger.figures.learned import Key
 from aop.ledger.figures.tiles import Counted, counted, rows_of_calls, rows_of_run
+from aop.ledger.tree.check import Breach
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
 from aop.ledger.tree.store import NumberedRows
 from aop.store.database import Connection
 
-Problem = tuple[str, str]
-"""What it is about, and what is wrong."""
 _MAX_KEYS: Final = 100_000
 _WORKSPACE, _AGENT, _CAPABILITY, _CREATED = map(
     OPENING_COLUMNS.index, ("workspace_id", "target_agent_id", "capability", "created_at")
@@ -42,7 +41,7 @@ class FiguresCheck:
         has_detached = await connection.fetchval("SELECT EXISTS (SELECT FROM ledger.detached_month WHERE events > 0)")
         return cls(connection, await counted(connection), has_detached=has_detached)
 
-    async def problems(self, rows: NumberedRows, first: int, past: int) -> AsyncGenerator[Problem, None]:
+    async def breaches(self, rows: NumberedRows, first: int, past: int) -> AsyncGenerator[Breach, None]:
         """Of the tiles that lie in a range which begins at a tile. What is not counted yet is no problem."""
         begin, end = first // NUMBERS_IN_TILE, min(self._newest.tiles, past // NUMBERS_IN_TILE)
         if begin >= end:
@@ -57,16 +56,16 @@ class FiguresCheck:
                 if (number := self._keys[key[0]].get(key)) is not None
             )
             for row in _differing(there[tile], right):
-                yield f"tile {tile}", _miscount(row)
+                yield Breach(f"tile {tile}", _miscount(row))
 
-    async def sums(self, first: int, last: int) -> AsyncGenerator[Problem, None]:
+    async def sums(self, first: int, last: int) -> AsyncGenerator[Breach, None]:
         """Of the tiles of level 1 over a range of numbers."""
         in_run, edition = NUMBERS_IN_TILE * TILES_IN_RUN, self._newest.edition
         for tile in range(first // in_run, min(self._newest.runs, last // in_run + 1)):
             there = await self._there(1, tile, tile + 1)
             right = [row async for row in rows_of_run(self._connection, edition, tile)]
             for row in _differing(there[tile], right):
-                yield f"tile {tile} of level 1", _miscount(row)
+                yield Breach(f"tile {tile} of level 1", _miscount(row))
 
     async def _there(self, level: int, begin: int, end: int) -> Mapping[int, Sequence[FigureRow]]:
         found = defaultdict[int, list[FigureRow]](list)

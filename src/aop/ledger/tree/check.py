@@ -1,7 +1,7 @@
 """Reads the tree again: its leaves from the rows of the Ledger, every tile and every head over them."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from aop.ledger.tree import store
 from aop.ledger.tree.hashing import Peaks, pyramid, split, subtrees
@@ -9,11 +9,16 @@ from aop.ledger.tree.nodes import peaks_over
 from aop.ledger.tree.store import TILE, HeadRow, LeafCache, NumberedRows, TileRow, TreeBroken
 from aop.store.database import Connection
 
-Problem = tuple[str, str]
-"""What it is about, and what is wrong."""
 AT_ONCE: Final = 32 * TILE
 """How many leaves are made from rows that are read together."""
 _MAX_NAMED: Final = 20
+
+
+class Breach(NamedTuple):
+    """One broken invariant: what it is about and what is wrong. Ids and numbers only."""
+
+    about: str
+    problem: str
 
 
 class TreeCheck:
@@ -36,7 +41,7 @@ class TreeCheck:
             return None
         return cls(connection, newest.size, begin, await peaks_over(connection, first // TILE))
 
-    async def problems(self, rows: NumberedRows, first: int, past: int) -> AsyncGenerator[Problem, None]:
+    async def breaches(self, rows: NumberedRows, first: int, past: int) -> AsyncGenerator[Breach, None]:
         """Of the tiles and heads over a range that begins at a tile, behind those before it."""
         past = min(past, self.size)
         hashes = await store.hashes_of(self._connection, rows, first, past)
@@ -52,21 +57,22 @@ class TreeCheck:
                 expected.append(TileRow(0, self._peaks.tiles, root, b"".join(leaves)))
                 expected += [TileRow(*completed, None) for completed in self._peaks.add(root)]
         for head in wrong:
-            yield f"head {head.size}", "is not the root over the events before it"
+            yield Breach(f"head {head.size}", "is not the root over the events before it")
         there = await store.tiles_of(self._connection, [(each.level, each.tile) for each in expected])
         changed = list[int]()
         for row in expected:
             stored = there.get((row.level, row.tile))
             if stored != row:
-                yield f"tile {row.tile} of level {row.level} of the tree", "is not over its events"
+                yield Breach(f"tile {row.tile} of level {row.level} of the tree", "is not over its events")
                 changed += _changed(row, stored)
         names = rows.names() if changed or wrong else {}
         for number in changed:
-            yield names.get(number, f"number {number}"), f"its event with number {number} is not the one in the tree"
+            about = names.get(number, f"number {number}")
+            yield Breach(about, f"its event with number {number} is not the one in the tree")
         if wrong and not changed:
             yield self._between(wrong[0], names)
         for size, before in await store.lost_heads(self._connection, first, past):
-            yield f"head {before}", f"is missing: head {size} followed it"
+            yield Breach(f"head {before}", f"is missing: head {size} followed it")
 
     def _wrong_heads(self, levels: Sequence[Sequence[bytes]], heads: Sequence[HeadRow]) -> Iterator[HeadRow]:
         """Of one tile, from the perfect subtrees of its leaves, so that each head takes a few hashes alone."""
@@ -76,12 +82,12 @@ class TreeCheck:
             else:
                 self._right = head.size
 
-    def _between(self, head: HeadRow, names: Mapping[int, str]) -> Problem:
+    def _between(self, head: HeadRow, names: Mapping[int, str]) -> Breach:
         """Where the change is, of leaves whose hashes are not stored: in what the first wrong head added."""
         right = min(self._right, head.size)
         named = list(dict.fromkeys(names[number] for number in range(right, head.size) if number in names))
         of = ", ".join(named[:_MAX_NAMED]) + (" and others" if len(named) > _MAX_NAMED else "")
-        return (
+        return Breach(
             f"numbers {right} to {head.size - 1}",
             f"have an event that head {head.size} is not over; they are of {of}",
         )
@@ -95,7 +101,7 @@ def _changed(row: TileRow, stored: TileRow | None) -> Sequence[int]:
     return [row.tile * TILE + place for place, (made, kept) in enumerate(pairs) if made != kept]
 
 
-async def tree_problems(connection: Connection, first: int, last: int) -> AsyncGenerator[Problem, None]:
+async def tree_breaches(connection: Connection, first: int, last: int) -> AsyncGenerator[Breach, None]:
     """Of the tiles and heads over a range of numbers. What is not in the tree yet is no problem."""
     cache = LeafCache()
     try:
@@ -106,7 +112,7 @@ async def tree_problems(connection: Connection, first: int, last: int) -> AsyncG
         for begin in range(first - first % TILE, past, AT_ONCE):
             end = min(begin + AT_ONCE, past)
             rows = await store.rows_between(connection, begin, end, cache)
-            async for problem in check.problems(rows, begin, end):
-                yield problem
+            async for breach in check.breaches(rows, begin, end):
+                yield breach
     except TreeBroken as broken:
-        yield "the tree", str(broken)
+        yield Breach("the tree", str(broken))

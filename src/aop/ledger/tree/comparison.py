@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aop.contracts.ledger_tree import LedgerConsistency
 from aop.ledger.tree import proofs
-from aop.ledger.tree.check import tree_problems
+from aop.ledger.tree.check import tree_breaches
 from aop.ledger.tree.nodes import Nodes
 from aop.ledger.tree.reader import head_document
 from aop.ledger.tree.store import HeadRow, newest_head
@@ -50,5 +50,5 @@ async def _require_root(connection: Connection, head: HeadRow) -> None:
 
 
 async def _require_rows(connection: Connection, size: int) -> None:
-    async for about, problem in tree_problems(connection, 0, size - 1):
+    async for about, problem in tree_breaches(connection, 0, size - 1):
         raise HistoryChanged(f"{about} {problem}")

@@ -1,0 +1,48 @@
+-- name: epochs
+-- Epochs that do not follow the one before, or are closed although they are the newest of their Router.
+SELECT 'epoch ' || epoch || ' of Router ' || router_id AS about, unnest(array_remove(ARRAY[
+           CASE WHEN epoch <> before + 1 THEN 'follows epoch ' || before END,
+           CASE WHEN is_newest AND is_closed THEN 'is closed although no newer one exists' END], NULL)) AS problem
+  FROM (SELECT epoch.router_id, epoch.epoch, lag(epoch.epoch, 1, 0::bigint) OVER of_router AS before,
+               lead(epoch.epoch) OVER of_router IS NULL AS is_newest, closed.epoch IS NOT NULL AS is_closed
+          FROM ledger.epoch LEFT JOIN ledger.epoch_closed AS closed USING (router_id, epoch)
+        WINDOW of_router AS (PARTITION BY epoch.router_id ORDER BY epoch.epoch)) AS epoch
+
+-- name: checkpoints
+-- How many checkpoints there are since $1: an earlier one can belong to no Invocation of the span.
+SELECT count(*) FROM ledger.checkpoint WHERE recorded_at >= coalesce($1::timestamptz, '-infinity')
+
+-- name: lost_checkpoints
+-- Checkpoints that are named since $1, by a later checkpoint or by calls that it counted, and that are not there.
+SELECT 'checkpoint ' || one.position || ' of epoch ' || one.epoch || ' of Router ' || one.router_id AS about,
+       'is missing: ' || named_by || ' names it' AS problem
+  FROM (SELECT router_id, epoch, before AS position, 'the checkpoint at ' || position AS named_by
+          FROM ledger.checkpoint
+         WHERE recorded_at >= coalesce($1::timestamptz, '-infinity') AND before > 0
+        UNION ALL
+        SELECT DISTINCT router_id, epoch, position, 'the calls that it counted'
+          FROM ledger.release_calls
+         WHERE minute >= date_trunc('minute', coalesce($1::timestamptz, '-infinity'))) AS one
+ WHERE (SELECT true FROM ledger.checkpoint AS last
+         WHERE last.router_id = one.router_id AND last.epoch = one.epoch AND last.position = one.position) IS NULL
+
+-- name: stray_events
+-- Invocations of a month, by root tasks from $1 to before $2, that events name and no acceptance leads to.
+SELECT DISTINCT 'inv_' || replace(invocation_id::text, '-', '') AS about, 'an event without its Invocation' AS problem
+  FROM ledger.event
+ WHERE root_task_id >= $1 AND root_task_id < $2
+   AND NOT EXISTS (SELECT FROM ledger.invocation
+                    WHERE invocation.invocation_id = event.invocation_id
+                      AND invocation.root_task_id = event.root_task_id
+                      AND invocation.root_task_id >= $1 AND invocation.root_task_id < $2)
+
+-- name: stray_cancel_requests
+-- Likewise of cancel requests.
+SELECT DISTINCT 'inv_' || replace(invocation_id::text, '-', '') AS about,
+       'a cancel request without its Invocation' AS problem
+  FROM ledger.cancel_request
+ WHERE root_task_id >= $1 AND root_task_id < $2
+   AND NOT EXISTS (SELECT FROM ledger.invocation
+                    WHERE invocation.invocation_id = cancel_request.invocation_id
+                      AND invocation.root_task_id = cancel_request.root_task_id
+                      AND invocation.root_task_id >= $1 AND invocation.root_task_id < $2)
