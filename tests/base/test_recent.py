@@ -1,11 +1,11 @@
-"""A cache within two limits: what was used longest ago gives way."""
+"""Bounded caches: what was used longest ago gives way, and what does not hold any more is not there."""
 
 from collections import OrderedDict
 
 from hypothesis import given
 from hypothesis import strategies as some
 
-from aop.base.recent import RecentlyUsed
+from aop.base.recent import RecentlyUsed, TtlCache
 
 KEYS = some.integers(0, 6)
 STEPS = some.lists(
@@ -29,9 +29,9 @@ def test_it_keeps_those_used_last_within_its_two_limits(
             if key in model:
                 model.move_to_end(key)
             continue
-        model.pop(key, None)
+        before, _ = model.pop(key, (None, 0))
         if step == "forget":
-            cache.forget(key)
+            assert cache.forget(key) == before
             continue
         cache.keep(key, number, weight)
         if weight <= max_bytes:
@@ -48,3 +48,36 @@ def test_it_has_no_limit_that_is_not_named() -> None:
         by_bytes.keep(number, number)
     assert [by_items.find(number) for number in (997, 998, 999)] == [None, 998, 999]
     assert [by_bytes.find(number) for number in (0, 999)] == [0, 999]
+
+
+@given(STEPS, some.integers(1, 4))
+def test_a_value_holds_for_its_time_unless_too_many_were_used_since(
+    steps: list[tuple[str, int, int]], max_items: int
+) -> None:
+    cache, model, now = TtlCache[int, int](3.0, max_items=max_items), OrderedDict[int, tuple[int, float]](), 0.0
+    for number, (step, key, seconds) in enumerate(steps):
+        now += seconds
+        value, until = model.get(key, (None, 0.0))
+        if step == "find":
+            assert cache.find(key, now) == (value if now < until else None)
+            if now < until:
+                model.move_to_end(key)
+        elif step == "forget":
+            cache.forget(key)
+            model.pop(key, None)
+        else:
+            cache.keep(key, number, now)
+            model[key] = number, now + 3.0
+            model.move_to_end(key)
+            while len(model) > max_items or next(iter(model.values()))[1] <= now:
+                model.popitem(last=False)
+
+
+def test_what_does_not_hold_any_more_takes_no_memory() -> None:
+    cache = TtlCache[int, int](5.0)
+    for number in range(1000):
+        cache.keep(number, number, float(number))
+        assert len(cache._values) <= 5
+    cache = TtlCache[int, int](0.0)
+    cache.keep(1, 1, 7.0)
+    assert cache.find(1, 7.0) is None

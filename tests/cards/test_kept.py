@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from aop.cards.checks import PreparedSchemas, SchemaChecks
+from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from benchmarks._stream_platform import resident_kib
 from tests.cards.hostile import Schema
@@ -24,15 +24,26 @@ def schema_of(number: int) -> Schema:
 
 
 @pytest.mark.rows("SAFE-05")
-async def test_the_limit_in_bytes_holds_and_the_oldest_gives_way() -> None:
-    kept = PreparedSchemas(3_000_000)
+async def test_the_limit_in_bytes_holds_and_what_was_used_longest_ago_gives_way() -> None:
     checks = SchemaChecks(SchemaWorkers(), max_work_ms=1000, max_kept_bytes=3_000_000)
+    schemas = [text(schema_of(number)) for number in range(1, 60, 2)]
+    prepared = [await checks.prepared(schema) for schema in schemas]
+    kept_bytes = 0
+    for schema, one in zip(reversed(schemas), reversed(prepared), strict=True):
+        if await checks.prepared(schema) is not one:
+            break
+        kept_bytes += one.weight
+    assert 2_000_000 < kept_bytes <= 3_000_000
+    assert await checks.prepared(schemas[0]) is not prepared[0]
+
+
+@pytest.mark.rows("SAFE-05")
+async def test_a_schema_that_is_heavier_than_the_limit_is_kept_alone() -> None:
+    checks = SchemaChecks(SchemaWorkers(), max_work_ms=1000, max_kept_bytes=1_000)
     first = await checks.prepared(text(schema_of(1)))
-    for number in range(1, 60, 2):
-        kept.put(text(schema_of(number)), first)
-        assert kept.kept_bytes <= 3_000_000
-    assert kept.get(text(schema_of(1))) is None
-    assert kept.get(text(schema_of(59))) is first
+    assert await checks.prepared(text(schema_of(1))) is first
+    await checks.prepared(text(schema_of(3)))
+    assert await checks.prepared(text(schema_of(1))) is not first
 
 
 @pytest.mark.rows("SAFE-05")

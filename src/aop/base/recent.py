@@ -1,4 +1,4 @@
-"""Values by key, those used last, as many as two limits allow: a number of them, and an amount of memory."""
+"""Values by key in bounded memory: those used last, and of those with a time to live only what still holds."""
 
 import sys
 from collections import OrderedDict
@@ -10,7 +10,10 @@ V = TypeVar("V")
 
 
 class RecentlyUsed(Generic[K, V]):
-    """`keep` says what a value weighs; one that is too heavy alone is not kept."""
+    """As many as two limits allow: a number of them, and an amount of memory. What was used longest ago gives way.
+
+    `keep` says what a value weighs; one that is too heavy alone is not kept.
+    """
 
     def __init__(self, max_bytes: int = sys.maxsize, *, max_items: int = sys.maxsize) -> None:
         self._max_bytes = max_bytes
@@ -27,7 +30,8 @@ class RecentlyUsed(Generic[K, V]):
 
     def keep(self, key: K, value: V, weight: int = 0) -> None:
         """In the place of another value with this key."""
-        self.forget(key)
+        if (before := self._kept.pop(key, None)) is not None:
+            self._bytes -= before[1]
         if weight > self._max_bytes:
             return
         self._kept[key] = (value, weight)
@@ -36,6 +40,35 @@ class RecentlyUsed(Generic[K, V]):
             _, (_, freed) = self._kept.popitem(last=False)
             self._bytes -= freed
 
-    def forget(self, key: K) -> None:
-        _, freed = self._kept.pop(key, (None, 0))
+    def forget(self, key: K) -> V | None:
+        """The value that was kept until now."""
+        value, freed = self._kept.pop(key, (None, 0))
         self._bytes -= freed
+        return value
+
+
+class TtlCache(Generic[K, V]):
+    """Each value holds for the same time from the `now` that it was kept with, which may be before it was stored."""
+
+    # Not made of a RecentlyUsed: a token is looked up here for every request, and one call less is worth these lines.
+    def __init__(self, seconds: float, *, max_items: int = 10_000) -> None:
+        self._seconds = seconds
+        self._max_items = max_items
+        self._values: OrderedDict[K, tuple[V, float]] = OrderedDict()
+
+    def find(self, key: K, now: float) -> V | None:
+        found = self._values.get(key)
+        if found is None or now >= found[1]:
+            return None
+        self._values.move_to_end(key)
+        return found[0]
+
+    def keep(self, key: K, value: V, now: float) -> None:
+        """In the place of another value with this key."""
+        self._values[key] = (value, now + self._seconds)
+        self._values.move_to_end(key)
+        while self._values and (len(self._values) > self._max_items or next(iter(self._values.values()))[1] <= now):
+            self._values.popitem(last=False)
+
+    def forget(self, key: K) -> None:
+        self._values.pop(key, None)

@@ -4,7 +4,6 @@ What is kept of a schema, so that a small check costs no more than the check, ha
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -13,6 +12,7 @@ import jsonschema_rs
 import msgspec
 
 from aop.base import json
+from aop.base.recent import RecentlyUsed
 from aop.cards.bounds import SMALL_NS, check_ns, small_bytes
 from aop.cards.cost import Location
 from aop.cards.explaining import IN_LOOP, can_explain
@@ -52,34 +52,12 @@ class PreparedSchema:
         return len(text) <= self.small_bytes or check_ns(self.locations, value, SMALL_NS) <= SMALL_NS
 
 
-class PreparedSchemas:
-    """By the text of the schema, those used last; the limit is in bytes as they are estimated."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._kept: OrderedDict[bytes, PreparedSchema] = OrderedDict()
-        self.kept_bytes = 0
-
-    def get(self, text: bytes) -> PreparedSchema | None:
-        found = self._kept.get(text)
-        if found is not None:
-            self._kept.move_to_end(text)
-        return found
-
-    def put(self, text: bytes, prepared: PreparedSchema) -> None:
-        before = self._kept.pop(text, None)
-        self.kept_bytes += prepared.weight - (0 if before is None else before.weight)
-        self._kept[text] = prepared
-        while self.kept_bytes > self._max_bytes and len(self._kept) > 1:
-            _, dropped = self._kept.popitem(last=False)
-            self.kept_bytes -= dropped.weight
-
-
 class SchemaChecks:
     def __init__(self, workers: SchemaWorkers, *, max_work_ms: int, max_kept_bytes: int) -> None:
         self._workers = workers
         self._max_ns = max_work_ms * 1e6
-        self._prepared = PreparedSchemas(max_kept_bytes)
+        self._max_kept_bytes = max_kept_bytes
+        self._prepared: RecentlyUsed[bytes, PreparedSchema] = RecentlyUsed(max_kept_bytes)
         self._preparing: dict[bytes, asyncio.Task[PreparedSchema]] = {}
 
     async def require_input(self, schema: bytes, text: bytes, value: object, deadline: float) -> None:
@@ -87,7 +65,7 @@ class SchemaChecks:
 
         `value` is what the text holds, UNSET when it was read elsewhere.
         """
-        prepared = self._prepared.get(schema)
+        prepared = self._prepared.find(schema)
         if prepared is None:
             async with asyncio.timeout_at(deadline):
                 prepared = await self._prepare(schema)
@@ -106,7 +84,7 @@ class SchemaChecks:
 
     async def prepared(self, schema: bytes) -> PreparedSchema:
         """For whoever checks many values: its validator may check those no longer than `small_bytes` at once."""
-        return self._prepared.get(schema) or await self._prepare(schema)
+        return self._prepared.find(schema) or await self._prepare(schema)
 
     async def conforms(self, schema: bytes, text: bytes) -> bool:
         """Whether an output value, given as the bytes it has in an answer that was read strictly, follows the schema.
@@ -137,7 +115,8 @@ class SchemaChecks:
                 task = self._preparing[schema] = asyncio.create_task(self._surveyed(schema))
                 task.add_done_callback(lambda _: self._preparing.pop(schema, None))
             prepared = await asyncio.shield(task)
-        self._prepared.put(schema, prepared)
+        # One that is too heavy is kept alone: to prepare it for every check would take far longer than the check.
+        self._prepared.keep(schema, prepared, min(prepared.weight, self._max_kept_bytes))
         return prepared
 
     async def _surveyed(self, schema: bytes) -> PreparedSchema:

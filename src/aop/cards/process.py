@@ -9,7 +9,6 @@ import resource
 import signal
 import sys
 import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import Any, cast
@@ -19,6 +18,7 @@ import msgspec
 
 from aop.base import json
 from aop.base.canonical import canonical
+from aop.base.recent import RecentlyUsed
 from aop.cards.bounds import MAX_CHECK_BYTES, check_ns, fits_in_memory
 from aop.cards.cost import Location
 from aop.cards.explaining import violations_of
@@ -75,29 +75,17 @@ class _Prepared:
         self.compile_ns = (time.process_time() - started) * 1e9
 
 
-class _Kept:
-    """The schemas used last; one with large automata is made anew each time."""
+_schemas: RecentlyUsed[bytes, _Prepared] = RecentlyUsed(_MAX_KEPT_BYTES)
 
-    def __init__(self) -> None:
-        self._schemas: OrderedDict[bytes, _Prepared] = OrderedDict()
-        self._bytes = 0
 
-    def get(self, text: bytes) -> _Prepared:
-        found = self._schemas.get(text)
-        if found is not None:
-            self._schemas.move_to_end(text)
-            return found
-        while self._schemas and self._bytes + len(text) > _MAX_KEPT_BYTES:
-            dropped, _ = self._schemas.popitem(last=False)
-            self._bytes -= len(dropped)
+def _prepared(text: bytes) -> _Prepared:
+    """One with large automata is made anew each time."""
+    found = _schemas.find(text)
+    if found is None:
         found = _Prepared(text)
         if found.automaton_bytes <= _MAX_KEPT_AUTOMATON_BYTES:
-            self._schemas[text] = found
-            self._bytes += len(text)
-        return found
-
-
-_kept = _Kept()
+            _schemas.keep(text, found, len(text))
+    return found
 
 
 @singledispatch
@@ -115,7 +103,7 @@ def _read_card(job: ReadCardText) -> Reply:
 @answer.register
 def _survey(job: SurveySchema) -> Reply:
     try:
-        prepared = _kept.get(job.schema)
+        prepared = _prepared(job.schema)
     except SkillSchemaRefused:
         return TooMuchWork()
     few = len(prepared.locations) <= _MAX_SENT_LOCATIONS
@@ -127,7 +115,7 @@ def _check(job: CheckValue) -> Reply:
     if not fits_in_memory(job.value):
         return TooMuchWork()
     try:
-        prepared = _kept.get(job.schema)
+        prepared = _prepared(job.schema)
     except SkillSchemaRefused:
         return TooMuchWork()
     value = json.parse(job.value, json.UNIT_DEPTH)

@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from aop.base.recent import TtlCache
 from aop.base.settings import Secret
 from aop.contracts.errors import ErrorCode, Overloaded
 from aop.door.faults import GatewayFault
-from aop.door.installed import FRESH_SECONDS, Moments
+from aop.door.installed import FRESH_SECONDS
 
 _RESERVED_SHARE: Final = 4
 """So great a part of the places is for bearers that the Gateway has accepted before: strangers cannot take them."""
@@ -38,8 +39,8 @@ class Judgements:
     ) -> None:
         self._judge = judge
         self._places = places
-        self._answers: Moments[bool] = Moments(seconds)
-        self._accepted: Moments[bool] = Moments(_ACCEPTED_SECONDS)
+        self._answers: TtlCache[bytes, bool] = TtlCache(seconds)
+        self._accepted: TtlCache[bytes, bool] = TtlCache(_ACCEPTED_SECONDS)
         self._questions: dict[bytes, asyncio.Task[bool]] = {}
 
     async def require(self, bearer: Bearer) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from aop.base.recent import TtlCache
 from aop.client.answers import trace_of
 from aop.client.call import Call, json_of
 from aop.client.errors import ClientError
@@ -27,7 +28,7 @@ from aop.contracts.lineage import InvocationDetail
 from aop.contracts.workspace import Installation, InstallationStatus, Workspace
 from aop.door.bearers import Bearer
 from aop.door.faults import GatewayFault, fault_of
-from aop.door.installed import CardMemory, InstalledAgent, Moments
+from aop.door.installed import FRESH_SECONDS, CardMemory, InstalledAgent
 from aop.net.http import Answer
 
 T = TypeVar("T")
@@ -35,6 +36,7 @@ T = TypeVar("T")
 INVOKE_SECONDS: Final = 620.0
 """The most time an Invocation may run, and the platform's own bounds after it."""
 
+_AgentsByKey = TtlCache[tuple[bytes, str, str], InstalledAgent]
 _OK: Final = (200,)
 _READY: Final = OperationRoute("GET", "/readyz", _OK)
 _encode: Final = msgspec.json.Encoder().encode
@@ -49,7 +51,7 @@ class Gateway:
         """`ca` and `tls` are those of the client: without them, SSL_CERT_FILE or the certifi roots."""
         self._client = AsyncOperations(origin, max_answer_bytes=answer_max_bytes, ca=ca, tls=tls)
         self._cards = CardMemory()
-        self._agents: Moments[InstalledAgent] = Moments()
+        self._agents: _AgentsByKey = TtlCache(FRESH_SECONDS)
 
     def caller(self, bearer: Bearer, workspace_id: str) -> "DoorCaller":
         return DoorCaller(self._client, bearer, workspace_id, self._cards, self._agents)
@@ -80,7 +82,7 @@ class DoorCaller:
         bearer: Bearer,
         workspace_id: str,
         cards: CardMemory,
-        agents: Moments[InstalledAgent],
+        agents: _AgentsByKey,
     ) -> None:
         self._client = client
         self._bearer = bearer

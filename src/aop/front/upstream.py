@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from aop.a2a.dialect import Seen
+from aop.base.recent import RecentlyUsed
 from aop.base.settings import Secret
 from aop.front.faults import OK, UpstreamSilent, UpstreamUnavailable, UpstreamUnreadable, fault_of
 from aop.net.http import (
@@ -83,7 +84,7 @@ class Upstream:
         self._judged: tuple[str, ...] | None = None
         self._secrets = secrets
         self._headers = headers
-        self._heads: dict[_HeadKey, tuple[Target, bytes]] = {}
+        self._heads: RecentlyUsed[_HeadKey, tuple[Target, bytes]] = RecentlyUsed(max_items=_MAX_HEADS)
         self._client = HttpClient(idle_seconds=IDLE_SECONDS, connect_seconds=CONNECT_SECONDS, tls=tls)
 
     async def judge(self) -> None:
@@ -113,7 +114,8 @@ class Upstream:
         if addresses is None or addresses != self._judged:
             addresses = await self._addresses(request.deadline)
         for address in addresses:
-            target, head = self._prepared(address, request.accept, request.path)
+            key = address, request.accept, request.path
+            target, head = self._heads.find(key) or self._make_head(key)
             if request.tenant:
                 target = replace(target, tenant=request.tenant)
             if request.headers:
@@ -141,20 +143,16 @@ class Upstream:
     async def close(self) -> None:
         await self._client.close()
 
-    def _prepared(self, address: str, accept: bytes, path: str | None) -> tuple[Target, bytes]:
+    def _make_head(self, key: _HeadKey) -> tuple[Target, bytes]:
         """Where to, and the lines that every request there begins with."""
-        key = address, accept, path
-        found = self._heads.get(key)
-        if found is None:
-            endpoint = self.endpoint
-            target = Target(endpoint.scheme, endpoint.host, endpoint.port, address)
-            below = endpoint.path if path is None else endpoint.path.rstrip("/") + path
-            secrets = [(name, value.reveal().encode("latin-1")) for name, value in self._secrets]
-            headers = (*_OWN, (b"accept", accept), *self._headers, *secrets)
-            if len(self._heads) >= _MAX_HEADS:
-                self._heads.clear()
-            found = self._heads[key] = target, request_head(target, "POST", below, headers)
-        return found
+        endpoint, (address, accept, path) = self.endpoint, key
+        target = Target(endpoint.scheme, endpoint.host, endpoint.port, address)
+        below = endpoint.path if path is None else endpoint.path.rstrip("/") + path
+        secrets = [(name, value.reveal().encode("latin-1")) for name, value in self._secrets]
+        headers = (*_OWN, (b"accept", accept), *self._headers, *secrets)
+        made = target, request_head(target, "POST", below, headers)
+        self._heads.keep(key, made)
+        return made
 
     async def _addresses(self, deadline: float) -> tuple[str, ...]:
         """All of them, judged together each time they are used."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aop.base.clock import Clock, utc_now
-from aop.base.recent import RecentlyUsed
+from aop.base.recent import TtlCache
 from aop.contracts.errors import Envelope, Unauthenticated
 from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.store import tokens as store
@@ -25,7 +25,6 @@ MAX_SIGN_INS: Final = 8
 MAX_BUNDLES: Final = 4
 # A revocation must work within 5 s; half of that leaves room for the clocks of several replicas.
 _CACHE_SECONDS = 2.5
-_MAX_CACHED = 10_000
 
 
 class TokenCallers:
@@ -40,15 +39,13 @@ class TokenCallers:
         self._clock = clock
         self._reserved_prefix = reserved_prefix
         self._tokens: GroupedReads[bytes, UnrevokedToken] = GroupedReads(database, store.unrevoked_tokens)
-        self._cache: RecentlyUsed[bytes, tuple[UnrevokedToken, float]] = RecentlyUsed(max_items=_MAX_CACHED)
+        self._cache: TtlCache[bytes, UnrevokedToken] = TtlCache(_CACHE_SECONDS)
         self._revocations = 0
 
     def cached(self, text: str) -> UnrevokedToken | None:
         """What the store accepted a moment ago; None when it has to be asked."""
-        cached = self._cache.find(token_digest(text))
-        if cached is None or time.monotonic() >= cached[1] or self._clock() >= cached[0].expires_at:
-            return None
-        return cached[0]
+        token = self._cache.find(token_digest(text), time.monotonic())
+        return None if token is None or self._clock() >= token.expires_at else token
 
     async def identify(self, text: str) -> UnrevokedToken:
         token = self.cached(text)
@@ -79,7 +76,7 @@ class TokenCallers:
             async with self._database.connection() as connection:
                 await store.note_use(connection, token.token_id, moment)
         if revocations == self._revocations:
-            self._cache.keep(digest, (token, now + _CACHE_SECONDS))
+            self._cache.keep(digest, token, now)
         return token
 
     def _is_reserved(self, token: UnrevokedToken) -> bool:

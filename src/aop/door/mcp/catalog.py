@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
-from aop.base.recent import RecentlyUsed
+from aop.base.recent import RecentlyUsed, TtlCache
 from aop.contracts.card import AgentCard
 from aop.door.gateway import DoorCaller
-from aop.door.installed import InstalledAgent, Moments
+from aop.door.installed import FRESH_SECONDS, InstalledAgent
 from aop.door.mcp.tools import SkillTool, named_tools, skill_tools
 
 _TOOL_BYTES: Final = 64 * 1024 * 1024
@@ -36,14 +36,14 @@ class Catalogs:
 
     def __init__(self) -> None:
         self._tools: RecentlyUsed[_ReleaseKey, tuple[SkillTool, ...]] = RecentlyUsed(_TOOL_BYTES)
-        self._moments: Moments[Catalog] = Moments()
+        self._recent: TtlCache[tuple[bytes, str], Catalog] = TtlCache(FRESH_SECONDS)
         self._making = asyncio.Lock()
 
     async def read(self, caller: DoorCaller) -> Catalog:
         """As it is now; a GatewayFault for whoever may not see the Workspace."""
         installed = await caller.installed()
         catalog = Catalog(named_tools([(agent, await self._tools_of(agent)) for agent in installed]))
-        self._moments.keep(caller.key, catalog, asyncio.get_running_loop().time())
+        self._recent.keep(caller.key, catalog, asyncio.get_running_loop().time())
         return catalog
 
     async def recent(self, caller: DoorCaller) -> Catalog:
@@ -58,10 +58,10 @@ class Catalogs:
 
     def forget(self, caller: DoorCaller) -> None:
         """The Gateway has just contradicted what is remembered."""
-        self._moments.forget(caller.key)
+        self._recent.forget(caller.key)
 
     def _remembered(self, caller: DoorCaller) -> Catalog | None:
-        return self._moments.find(caller.key, asyncio.get_running_loop().time())
+        return self._recent.find(caller.key, asyncio.get_running_loop().time())
 
     async def _tools_of(self, agent: InstalledAgent) -> tuple[SkillTool, ...]:
         release_id = agent.installation.installed_release_id

@@ -30,6 +30,8 @@ class LearnedCalls:
     def __init__(self) -> None:
         self._first = self._past = -1
         self._tiles: dict[int, dict[int, dict[Key, list[int | None]]]] = {}
+        # By hand, the oldest first: each is used once, so that nothing is gained from the order of use, and every call
+        # that gets its numbers goes through here.
         self._open: dict[UUID, tuple[str, str, str, int]] = {}
         self._minute, self._minute_at = 0, datetime.fromtimestamp(0, UTC)
         self._minute_past = self._minute_at

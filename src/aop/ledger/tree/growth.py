@@ -54,10 +54,10 @@ class TreeGrowth:
             return
         if sequence == 0:
             leaves = InvocationLeaves(columns)
-            self._cache.add(invocation, leaves)
+            self._cache.keep(invocation, leaves)
             self._ahead += leaves.hashes_of_opening()
             return
-        known = self._cache.get(invocation)
+        known = self._cache.find(invocation)
         if known is None:
             self._ahead.clear()
             self._learns = False

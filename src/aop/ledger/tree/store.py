@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from aop.base.recent import RecentlyUsed
 from aop.ledger.months import detached_numbers
 from aop.ledger.tree.hashing import HASH_BYTES, split
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
@@ -103,23 +104,15 @@ class TileRow(Row, frozen=True):
     hashes: bytes | None
 
 
-class LeafCache:
-    """What Invocations that have not ended share in their leaves: whoever numbers them reads their openings once."""
+class LeafCache(RecentlyUsed[UUID, InvocationLeaves]):
+    """What Invocations that have not ended share in their leaves: whoever numbers them reads their openings once.
 
-    def __init__(self, limit: int = 20_000) -> None:
-        self._limit = limit
-        self._leaves: dict[UUID, InvocationLeaves] = {}
+    Those of the rows at hand are the ones used last, and do not give way to each other within the limit: a row whose
+    Invocation is not here has no leaf.
+    """
 
-    def get(self, invocation: UUID) -> InvocationLeaves | None:
-        return self._leaves.get(invocation)
-
-    def add(self, invocation: UUID, leaves: InvocationLeaves) -> None:
-        if len(self._leaves) >= self._limit:
-            del self._leaves[next(iter(self._leaves))]
-        self._leaves[invocation] = leaves
-
-    def forget(self, invocation: UUID) -> None:
-        self._leaves.pop(invocation, None)
+    def __init__(self, max_items: int = 20_000) -> None:
+        super().__init__(max_items=max_items)
 
 
 @dataclass(frozen=True)
@@ -175,15 +168,15 @@ async def rows_between(connection: Connection, first: int, past: int, cache: Lea
         _OPENINGS, max(0, first - MAX_OPENING_EVENTS + 1), past
     ):
         of_invocation = InvocationLeaves(columns)
-        cache.add(columns[0], of_invocation)
+        cache.keep(columns[0], of_invocation)
         openings.append((number, workspace_id, events, of_invocation))
     rows = await connection.fetch(_EVENTS, first, past)
-    missing = {row[3]: row[4] for row in rows if cache.get(row[3]) is None}
+    missing = {row[3]: row[4] for row in rows if cache.find(row[3]) is None}
     for columns in await connection.fetch(_NAMED, list(missing), list(missing.values())) if missing else ():
-        cache.add(columns[0], InvocationLeaves(columns))
+        cache.keep(columns[0], InvocationLeaves(columns))
     later = list[tuple[int, str, bool, InvocationLeaves, Sequence[Any]]]()
     for number, workspace_id, is_terminal, invocation, _, *columns in rows:
-        known = cache.get(invocation)
+        known = cache.find(invocation)
         if known is not None:  # or else its number has no leaf
             later.append((number, workspace_id, is_terminal, known, columns))
     # Only now: rows come in any order, and a terminal may come before what happened earlier.
