@@ -93,6 +93,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agentId}/versions/{version}/compatibility": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agentId: components["parameters"]["AgentId"];
+                version: components["parameters"]["Version"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Compare the schemas of two versions
+         * @description For whoever may read both Cards; otherwise the answer is the one that reading the Card gives, that of `version` first. The same version twice is compatible with itself. Cards whose comparison takes more than one processor second, or too much memory, are not decided. A Gateway makes at most eight comparisons at a time, behind all other work of its schema processes, and refuses more, or one that waits too long, with OVERLOADED.
+         */
+        get: operations["readAgentCompatibility"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agentId}/versions/{version}/publish": {
         parameters: {
             query?: never;
@@ -1208,6 +1231,33 @@ export interface components {
         };
         /** @description Skill ids are unique in the Card (CARD-1). */
         AgentCardSkills: components["schemas"]["AgentCardSkill"][];
+        /**
+         * Agent compatibility
+         * @description What moving from one version of an Agent to another means for those who use its Skills: whether old inputs stay valid, and whether new outputs are valid for old readers. It looks at schemas only.
+         */
+        AgentCompatibility: {
+            agentId: components["schemas"]["SafeIdentifier"];
+            /** @description The old version. */
+            from: components["schemas"]["AgentVersion"];
+            /** @description The new version. */
+            version: components["schemas"]["AgentVersion"];
+            /** @description Each Skill that both versions have, in the order of the new version. */
+            skills: components["schemas"]["AgentCompatibilitySkill"][];
+        };
+        /** @description `yes` is proved, `no` has an example, `not_decided` is neither. */
+        AgentCompatibilityAnswer: {
+            /** @enum {unknown} */
+            compatible: "yes" | "no" | "not_decided";
+            /** @description A value that the one version accepts and the other refuses, made from the two schemas. Only with `no`. */
+            example?: unknown;
+        };
+        AgentCompatibilitySkill: {
+            skillId: components["schemas"]["SafeIdentifier"];
+            /** @description Whether the new version accepts every input that the old one accepts. */
+            inputs: components["schemas"]["AgentCompatibilityAnswer"];
+            /** @description Whether the old version allows every output that the new one allows. */
+            outputs: components["schemas"]["AgentCompatibilityAnswer"];
+        };
         /**
          * Agent Overview
          * @description One Agent with the versions the caller may see, newest first; one page of them.
@@ -2988,6 +3038,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            403: components["responses"]["CatalogForbidden"];
+            404: components["responses"]["CatalogNotFound"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
+    readAgentCompatibility: {
+        parameters: {
+            query: {
+                /** @description The old version. */
+                from: components["schemas"]["AgentVersion"];
+            };
+            header?: never;
+            path: {
+                agentId: components["parameters"]["AgentId"];
+                version: components["parameters"]["Version"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Each Skill that both versions have, in the order of the new version. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentCompatibility"];
+                };
             };
             400: components["responses"]["CatalogInvalid"];
             401: components["responses"]["CatalogUnauthenticated"];

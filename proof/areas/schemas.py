@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from aop.cards.compatibility.skills import Compatible
+from aop.contracts.compatibility import Compatible
 from proof.area import Area, Figure, Findings, Run, give_way, proves
 from tests.cards.compatibility_search import is_usable, searched
 from tests.cards.schema_pairs import PairDraw

@@ -3,8 +3,9 @@
 import random
 from typing import NamedTuple
 
-from aop.cards.compatibility.skills import Compatibility, Compatible, compatibility
+from aop.cards.compatibility.skills import Compatibility, compatibility
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
+from aop.contracts.compatibility import Compatible
 from aop.contracts.documents import compiled
 from tests.cards.hostile import Schema
 from tests.cards.near_values import NearValues

@@ -7,13 +7,13 @@ import pytest
 from aop.cards.compatibility.evaluation import Evaluation
 from aop.cards.compatibility.skills import (
     MAX_STEPS,
-    Compatible,
     SkillCompatibility,
     compatibility,
     skill_compatibilities,
 )
 from aop.cards.compatibility.subschemas import SchemaDocument
 from aop.cards.cost import Steps
+from aop.contracts.compatibility import Compatible
 from aop.contracts.documents import compiled
 from tests.cards.compatibility_search import is_usable, searched
 from tests.cards.hostile import DEAR_TO_VET, LETTERS, MANY_WAYS, WIDE, Schema, many_constants, many_minimums

@@ -1,19 +1,23 @@
-"""Reading Cards for a unit: small ones at once, dear ones elsewhere and within their processor time."""
+"""Reading and comparing Cards for a unit: small ones at once, dear ones elsewhere and within their processor time."""
 
 import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 import pytest_asyncio
 
+from aop.base.canonical import canonical
+from aop.cards.compatibility.skills import skill_compatibilities
 from aop.cards.reading import CardReader, ReadCard, read_card
 from aop.cards.workers import SchemaWorkers
+from aop.contracts.compatibility import Compatible, SkillAnswers
 from aop.contracts.errors import InvalidRequest, Overloaded
-from tests.cards.hostile import DEAR_TO_VET, DEEP, WIDE, Schema
+from tests.cards.hostile import DEAR_TO_VET, DEEP, WIDE, Schema, many_constants
 from tests.cards.test_checks import children_of
 from tests.support.cards import Card, a_card, a_skill
 from tests.support.effort import effort
@@ -97,3 +101,93 @@ async def test_a_card_does_not_wait_for_ever_for_a_process_that_stands_still(wor
     with pytest.raises(Overloaded):
         await CardReader(workers, 0.2).read(raw, json.loads(raw))
     assert await read(workers, card_with(WIDE))
+
+
+async def compare(workers: SchemaWorkers, before: Card, after: Card) -> tuple[SkillAnswers, ...]:
+    return await CardReader(workers, PATIENCE_SECONDS).compare(canonical(before), canonical(after))
+
+
+async def test_a_comparison_answers_what_the_proofs_say(workers: SchemaWorkers) -> None:
+    before = card_with({"type": "string"}, {"maxLength": 3}, {"type": "string"}, {"enum": [None, 1e20]})
+    after = card_with({}, {"maxLength": 2}, {"type": "string", "pattern": "a"}, {"enum": [None]})
+    after["skills"].reverse()
+    found = json.loads(msgspec.json.encode(await compare(workers, before, after)))
+    assert found == [one.document() for one in skill_compatibilities(before, after)]
+    assert [one["inputs"]["compatible"] for one in found] == ["yes", "not_decided", "no", "yes"]
+
+
+async def test_numbers_at_the_edge_of_doubles_end_no_process(workers: SchemaWorkers) -> None:
+    """Cards have them as doubles, and their canonical form spells some as long integers."""
+    edges: list[Schema] = [
+        {"minimum": 1e20, "maximum": 1.5e308},
+        {"minimum": 9e15, "multipleOf": 5e-324},
+        {"items": {"minimum": 2**53 - 2, "multipleOf": 2**53 - 1}, "minItems": 2, "uniqueItems": True},
+        {"const": 1e20},
+    ]
+    lost: list[int] = []
+    counted = SchemaWorkers(lost=lost.append)
+    older = card_with(*({"properties": {"n": edge}} for edge in edges))
+    newer = card_with(*({"properties": {"n": {**edge, "not": {"type": "null"}}}} for edge in edges))
+    for before, after in ((older, newer), (newer, older)):
+        assert len(await compare(counted, before, after)) == len(edges)
+    await counted.close()
+    assert lost == []
+
+
+async def test_cards_whose_comparison_takes_more_than_its_processor_time_are_not_decided(
+    workers: SchemaWorkers,
+) -> None:
+    before, after = card_with(WIDE, {"type": "string"}), card_with({"type": "string"}, {}, {})
+    assert [one.inputs.compatible for one in await compare(workers, before, after)] == [Compatible.NO, Compatible.YES]
+    (process,) = children_of(os.getpid())
+    os.kill(process, signal.SIGSTOP)
+    comparing = asyncio.create_task(compare(workers, before, after))
+    await asyncio.sleep(0)
+    for number in (signal.SIGPROF, signal.SIGCONT):  # as the kernel ends it when its time is up
+        os.kill(process, number)
+    found = await comparing
+    assert [one.skill_id for one in found] == ["s0", "s1"]
+    assert {answer.compatible for one in found for answer in (one.inputs, one.outputs)} == {Compatible.NOT_DECIDED}
+
+
+async def test_comparisons_wait_behind_all_else_and_not_for_ever(workers: SchemaWorkers) -> None:
+    card, raw = card_with(WIDE), json.dumps(card_with(WIDE)).encode()
+    await asyncio.gather(*(compare(workers, card, card) for _ in range(workers.processes)))
+    stopped = children_of(os.getpid())
+    for process in stopped:
+        os.kill(process, signal.SIGSTOP)
+    ended: list[str] = []
+
+    async def noted(name: str, work: Awaitable[object]) -> None:
+        await work
+        ended.append(name)
+
+    reader = CardReader(workers, PATIENCE_SECONDS)
+    first = [asyncio.create_task(compare(workers, card, card)) for _ in stopped]
+    await asyncio.sleep(0)
+    waiting = [asyncio.create_task(noted("compared", compare(workers, card, card)))]
+    await asyncio.sleep(0)
+    waiting.append(asyncio.create_task(noted("read", reader.read(raw, json.loads(raw)))))
+    await asyncio.sleep(0)
+    with pytest.raises(Overloaded):
+        await CardReader(workers, 0.2).compare(canonical(card), canonical(card))
+    with pytest.raises(Overloaded):
+        await CardReader(workers, PATIENCE_SECONDS, max_waiting=2).compare(canonical(card), canonical(card))
+    os.kill(stopped.pop(), signal.SIGCONT)  # one process alone, so that the order shows
+    await asyncio.gather(*waiting)
+    os.kill(stopped.pop(), signal.SIGCONT)
+    await asyncio.gather(*first)
+    assert ended == ["read", "compared"]
+
+
+async def test_cards_made_to_cost_are_compared_next_to_the_loop(workers: SchemaWorkers) -> None:
+    dear = [schema for schemas in DEAR_TO_VET.values() for schema in schemas[:1]]
+    before = card_with(*dear, many_constants())
+    after = card_with(*({**schema, "minProperties": 1} for schema in dear), many_constants(2999))
+    texts = canonical(before), canonical(after)
+    reader = CardReader(workers, PATIENCE_SECONDS)
+    await compare(workers, card_with({}), card_with({}))  # the process runs
+    with effort() as spent:
+        found = await reader.compare(*texts)
+    assert Compatible.YES not in {one.inputs.compatible for one in found}
+    assert spent.seconds < 0.1

@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import msgspec
+
+from aop.cards.compatibility.skills import skill_compatibilities
 from aop.cli.card_difference import CardDifference
+from aop.contracts.compatibility import SkillAnswers
 from tests.support.cards import a_card
 
 
@@ -11,7 +15,9 @@ def _lines(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     for version, schemas in (("1.0.0", old), ("1.1.0", new)):
         card = a_card(version=version)
         cards.append({**card, "skills": [{**card["skills"][0], "id": "s", **schemas}]})
-    lines = [str(line) for line in CardDifference.between(*cards).lines()]
+    answers = msgspec.json.encode([skill.document() for skill in skill_compatibilities(*cards)])
+    skills = msgspec.json.decode(answers, type=list[SkillAnswers])
+    lines = [str(line) for line in CardDifference.between(*cards, skills).lines()]
     return lines[lines.index("COMPATIBILITY") + 1 :] if "COMPATIBILITY" in lines else lines
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Aop, Greeter
 from tests.cli.terminal import at_terminal
+from tests.cli.unable import unable_to
 
 _NEWER = {
     "permissions": [
@@ -47,6 +48,21 @@ def test_an_upgrade_shows_the_difference_and_replaces_in_one_step(aop: Aop, gree
     fewer = aop("upgrade", agent, "-w", workspace, "--to", "2.0.0", "--accept", "mail.send", "--yes")
     assert "Skills that will be refused" in fewer.err
     assert current(aop, workspace, agent) == ("2.0.0", ["mail.send"])
+
+
+def test_an_upgrade_goes_on_and_a_comparison_fails_when_the_platform_cannot_compare(
+    aop: Aop, alone: Aop, greeter: Greeter, workspace: str
+) -> None:
+    agent, stack = an_agent(aop, greeter, workspace), greeter.stack
+    with unable_to("/compatibility?", stack.run["gateway"]) as gateway:
+        user = {"AOP_GATEWAY": gateway, "AOP_TOKEN": stack.token}
+        asked = alone("upgrade", agent, "-w", workspace, **user)
+        assert "whether old inputs stay valid is not known: " in asked.err
+        assert ("+ permissions.mail.send" in asked.err, "COMPATIBILITY" in asked.err) == (True, False)
+        shown = alone("agent", "show", agent, "--diff", "1.0.0", "2.0.0", "--json", **user)
+        assert (shown.code, shown.out, shown.error["code"]) == (1, "", "OVERLOADED")
+        assert alone("upgrade", agent, "-w", workspace, "--yes", **user).code == 0
+    assert current(aop, workspace, agent)[0] == "2.0.0"
 
 
 def test_a_permission_that_was_declined_stays_declined(aop: Aop, greeter: Greeter, workspace: str) -> None:

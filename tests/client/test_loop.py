@@ -8,6 +8,7 @@ import pytest
 from aop.base.canonical import digest
 from aop.client import Client, InvocationFailed, PlatformError, TokenNeeded
 from aop.contracts.catalog import Availability, PublicationStatus
+from aop.contracts.compatibility import Compatible
 from aop.contracts.errors import ErrorCode, Violation
 from aop.contracts.health import HealthStatus, RouterHealth
 from aop.contracts.lineage import InvocationStatus
@@ -105,6 +106,15 @@ async def test_a_card_is_read_by_its_exact_bytes_and_again_without_them(client: 
     again = await client.read_agent_card(AGENT, "1.0.0", held=exact)
     assert again == exact
     assert again.body is exact.body
+
+
+async def test_two_versions_are_compared(client: Client, platform: Platform) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        await client.register_agent_card(a_new_card(platform, "compared", version))
+    found = await client.read_agent_compatibility("acme:compared", "1.1.0", from_version="1.0.0")
+    assert (found.agent_id, found.from_version, found.version) == ("acme:compared", "1.0.0", "1.1.0")
+    assert found.skills
+    assert {skill.inputs.compatible for skill in found.skills} == {Compatible.YES}
 
 
 async def test_anyone_reads_the_public_share_without_a_token(client: Client, platform: Platform) -> None:

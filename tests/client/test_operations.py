@@ -14,7 +14,7 @@ from tools.contract_bundle import surface
 
 DOCUMENT = surface("gateway.v1")
 PAGING = {"limit", "cursor"}
-SAID_OTHERWISE = {"If-None-Match": "held"}
+SAID_OTHERWISE = {"If-None-Match": "held", "from": "from_version"}
 NAMED_OTHERWISE = {
     "invoke": "invoke_agent",
     "stream": "invoke_agent",

@@ -18,6 +18,7 @@ GATEWAY = {
     ("/v1/agents", "POST GET"),
     ("/v1/agents/{agentId}", "GET"),
     ("/v1/agents/{agentId}/versions/{version}", "GET"),
+    ("/v1/agents/{agentId}/versions/{version}/compatibility", "GET"),
     ("/v1/agents/{agentId}/versions/{version}/publish", "POST"),
     ("/v1/agents/{agentId}/versions/{version}/disable", "POST"),
     ("/v1/public/agents/{publicAgentId}", "GET"),

@@ -18,7 +18,7 @@ CONTRACTS = assets.folder("contracts")
 DOCUMENTS = frozenset(
     {
         *("agent-card/0.2", "agent-id-extension/1"),
-        *("catalog-entry/1", "discovery-item/1", "agent-overview/2", "owned-agent/1"),
+        *("catalog-entry/1", "discovery-item/1", "agent-overview/2", "owned-agent/1", "agent-compatibility/1"),
         *("workspace/1", "workspace-item/1", "workspace-caller/1"),
         *("installation/2", "installation-item/2", "install-request/2", "installation-update/1"),
         *("principal/1", "access-token/1", "sign-in-code/1"),

@@ -143,6 +143,32 @@ export type AgentCardSkillSchema = JsonObject
 /** Skill ids are unique in the Card (CARD-1). */
 export type AgentCardSkills = ReadonlyArray<AgentCardSkill>
 
+/** What moving from one version of an Agent to another means for those who use its Skills: whether old inputs stay valid, and whether new outputs are valid for old readers. It looks at schemas only. */
+export type AgentCompatibility = {
+  readonly agentId: SafeIdentifier
+  /** The old version. */
+  readonly from: AgentVersion
+  /** The new version. */
+  readonly version: AgentVersion
+  /** Each Skill that both versions have, in the order of the new version. */
+  readonly skills: ReadonlyArray<AgentCompatibilitySkill>
+}
+
+/** `yes` is proved, `no` has an example, `not_decided` is neither. */
+export type AgentCompatibilityAnswer = {
+  readonly compatible: "yes" | "no" | "not_decided"
+  /** A value that the one version accepts and the other refuses, made from the two schemas. Only with `no`. */
+  readonly example?: unknown
+}
+
+export type AgentCompatibilitySkill = {
+  readonly skillId: SafeIdentifier
+  /** Whether the new version accepts every input that the old one accepts. */
+  readonly inputs: AgentCompatibilityAnswer
+  /** Whether the old version allows every output that the new one allows. */
+  readonly outputs: AgentCompatibilityAnswer
+}
+
 /** One Agent with the versions the caller may see, newest first; one page of them. */
 export type AgentOverview = {
   readonly agentId: SafeIdentifier
@@ -1176,6 +1202,7 @@ export interface Operations {
   registerAgentCard: {body: AgentCard; answer: CatalogEntry}
   readAgentOverview: {path: { agentId: SafeIdentifier }; query: { limit?: number; cursor?: string }; answer: AgentOverview}
   readAgentCard: {path: { agentId: SafeIdentifier; version: AgentVersion }; answer: AgentCard}
+  readAgentCompatibility: {path: { agentId: SafeIdentifier; version: AgentVersion }; query: { from: AgentVersion }; answer: AgentCompatibility}
   publishAgentCard: {path: { agentId: SafeIdentifier; version: AgentVersion }; answer: CatalogEntry}
   disableAgentCard: {path: { agentId: SafeIdentifier; version: AgentVersion }; answer: CatalogEntry}
   readPublicAgent: {path: { publicAgentId: PublicAgentId }; query: { limit?: number; cursor?: string }; answer: PublicAgentShare}
@@ -1234,6 +1261,7 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   registerAgentCard: { method: "POST", path: "/v1/agents" },
   readAgentOverview: { method: "GET", path: "/v1/agents/{agentId}" },
   readAgentCard: { method: "GET", path: "/v1/agents/{agentId}/versions/{version}" },
+  readAgentCompatibility: { method: "GET", path: "/v1/agents/{agentId}/versions/{version}/compatibility" },
   publishAgentCard: { method: "POST", path: "/v1/agents/{agentId}/versions/{version}/publish" },
   disableAgentCard: { method: "POST", path: "/v1/agents/{agentId}/versions/{version}/disable" },
   readPublicAgent: { method: "GET", path: "/v1/public/agents/{publicAgentId}" },
@@ -1571,6 +1599,7 @@ export const PLACES: Readonly<Record<string, string>> = {
   "query /after": "after of an answer before, of the same Workspace",
   "query /cursor": "nextCursor of the page before",
   "query /errorCode": "an error code like TIMEOUT",
+  "query /from": "the old version, a full SemVer version like 1.0.0",
   "query /installable": "true or false",
   "query /latest": "true or false",
   "query /limit": "a whole number from 1 to 100",

@@ -39,7 +39,14 @@ class ReadBody(msgspec.Struct, frozen=True, tag="body"):
     text: bytes
 
 
-Job = ReadCardText | SurveySchema | CheckValue | ReadText | ReadBody
+class CompareCards(msgspec.Struct, frozen=True, tag="compare"):
+    """Two registered versions of a Card, the older first: what the newer one means for each Skill of both."""
+
+    before: bytes
+    after: bytes
+
+
+Job = ReadCardText | SurveySchema | CheckValue | ReadText | ReadBody | CompareCards
 
 
 class CardRead(msgspec.Struct, frozen=True, tag="card"):
@@ -67,8 +74,14 @@ class Read(msgspec.Struct, frozen=True, tag="read"):
     is_strict: bool
 
 
+class Compared(msgspec.Struct, frozen=True, tag="compared"):
+    """The answers for each Skill, as JSON."""
+
+    skills: bytes
+
+
 class TooMuchWork(msgspec.Struct, frozen=True, tag="too_much"):
     """The bound is above the limit, or more memory is needed than a check may take."""
 
 
-Reply = CardRead | CardRefused | Surveyed | Checked | Read | TooMuchWork
+Reply = CardRead | CardRefused | Surveyed | Checked | Read | Compared | TooMuchWork

@@ -4,6 +4,7 @@ It is started with an empty environment and nothing but two pipes. Each job has 
 process at the end of it, wherever it is, because neither a thread nor a signal handler can interrupt the validator.
 """
 
+import json as standard_json
 import os
 import resource
 import signal
@@ -17,9 +18,10 @@ import jsonschema_rs
 import msgspec
 
 from aop.base import json
-from aop.base.canonical import canonical
+from aop.base.canonical import LARGEST_SAFE_INTEGER, canonical
 from aop.base.recent import RecentlyUsed
 from aop.cards.bounds import MAX_CHECK_BYTES, check_ns, fits_in_memory
+from aop.cards.compatibility.skills import skill_compatibilities
 from aop.cards.cost import Location
 from aop.cards.explaining import violations_of
 from aop.cards.jobs import (
@@ -27,6 +29,8 @@ from aop.cards.jobs import (
     CardRefused,
     Checked,
     CheckValue,
+    CompareCards,
+    Compared,
     Job,
     Read,
     ReadBody,
@@ -152,6 +156,23 @@ def _read_body(job: ReadBody) -> Reply:
     else:
         broken = expected.violations(value)
     return Checked(is_valid=not broken, violations=broken)
+
+
+@answer.register
+def _compare(job: CompareCards) -> Reply:
+    skills = skill_compatibilities(_card(job.before), _card(job.after))
+    return Compared(msgspec.json.encode([skill.document() for skill in skills]))
+
+
+def _card(text: bytes) -> dict[str, Any]:
+    """A Card from its canonical form, which spells the double 1e20 as an integer that no reader may take for one."""
+    found: dict[str, Any] = standard_json.loads(text, parse_int=_number)
+    return found
+
+
+def _number(text: str) -> int | float:
+    number = int(text)
+    return number if abs(number) <= LARGEST_SAFE_INTEGER else float(text)
 
 
 def _has_too_many_parts(answer: object) -> bool:

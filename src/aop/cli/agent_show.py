@@ -44,7 +44,9 @@ async def show(platform: Platform, agent: str, version: str | None, diff: tuple[
 
 async def _show_difference(platform: Platform, agent: str, old: str, new: str) -> None:
     before, after = [await platform.client.read_agent_card(agent, version) for version in (old, new)]
-    found = CardDifference.between(msgspec.json.decode(before.body), msgspec.json.decode(after.body))
+    compared = platform.client.read_agent_compatibility(agent, new, from_version=old)
+    skills = (await platform.waiting("comparing the versions", compared)).skills
+    found = CardDifference.between(msgspec.json.decode(before.body), msgspec.json.decode(after.body), skills)
     document = {"agentId": agent, "before": old, "after": new, **found.document()}
     platform.out.tell(document, styled((f"{agent} {old} → {new}", "bold")), *found.lines())
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from aop.cards.compatibility.skills import Compatibility, Compatible, SkillCompatibility
 from aop.cli.output import Line, json_text, styled
+from aop.contracts.compatibility import Compatible, SchemaAnswer, SkillAnswers
 
 _MAX_CHARACTERS = 200
 _INPUTS: Mapping[Compatible, tuple[str, str]] = {
@@ -20,7 +20,7 @@ _OUTPUTS: Mapping[Compatible, tuple[str, str]] = {
 }
 
 
-def compatibility_lines(skills: Iterable[SkillCompatibility]) -> list[Line]:
+def compatibility_lines(skills: Iterable[SkillAnswers]) -> list[Line]:
     """Nothing for no Skill."""
     lines: list[Line] = []
     for skill in skills:
@@ -28,11 +28,11 @@ def compatibility_lines(skills: Iterable[SkillCompatibility]) -> list[Line]:
     return [styled(("COMPATIBILITY", "bold")), *lines] if lines else []
 
 
-def _line(skill_id: str, found: Compatibility, texts: Mapping[Compatible, tuple[str, str]]) -> Line:
-    example = _shortened(found.example) if found.compatible is Compatible.NO else ""
-    return styled("  ", skill_id, "  ", texts[found.compatible], example)
+def _line(skill_id: str, answer: SchemaAnswer, texts: Mapping[Compatible, tuple[str, str]]) -> Line:
+    example = "" if answer.example is msgspec.UNSET else _shortened(answer.example)
+    return styled("  ", skill_id, "  ", texts[answer.compatible], example)
 
 
-def _shortened(example: object) -> str:
-    text = json_text(msgspec.json.encode(example))
+def _shortened(example: msgspec.Raw) -> str:
+    text = json_text(example)
     return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"

@@ -1,4 +1,4 @@
-"""The difference between two Agent Cards: every change with its place, and what it means for callers and readers."""
+"""The difference between two Agent Cards: every change with its place. The Gateway says what it means for callers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from aop.cards.compatibility.skills import SkillCompatibility, skill_compatibilities
 from aop.cli.card_compatibility import compatibility_lines
 from aop.cli.output import Line, json_text, styled
+from aop.contracts.compatibility import SkillAnswers
 
 Json = Any
 _ABSENT = object()
@@ -59,23 +59,24 @@ class Change:
 
 @dataclass(frozen=True)
 class CardDifference:
-    """Changes in the order of their sections; compatibility of each Skill that both Cards have."""
+    """Changes in the order of their sections; the answers for each Skill that both Cards have."""
 
     changes: Sequence[Change]
-    skills: Sequence[SkillCompatibility]
+    skills: Sequence[SkillAnswers]
 
     @classmethod
-    def between(cls, before: Mapping[str, Json], after: Mapping[str, Json]) -> "CardDifference":
-        """Takes about a second at most, whatever the Cards are."""
+    def between(
+        cls, before: Mapping[str, Json], after: Mapping[str, Json], skills: Sequence[SkillAnswers]
+    ) -> "CardDifference":
         order = list(Section)
         changes = [change for change in _between(dict(before), dict(after), ()) if change.place not in _UNTOLD]
         changes.sort(key=lambda change: order.index(change.section))
-        return cls(changes, skill_compatibilities(before, after))
+        return cls(changes, skills)
 
     def document(self) -> dict[str, Json]:
         return {
             "changes": [change.document() for change in self.changes],
-            "compatibility": [skill.document() for skill in self.skills],
+            "compatibility": self.skills,
         }
 
     def lines(self) -> list[Line]:

@@ -12,7 +12,8 @@ from aop.contracts.topology import SourceState, WatchedState
 
 WAIT_SECONDS: Final = 30.0
 _PAUSE_SECONDS: Final = 0.2
-_UNAVAILABLE: Final = frozenset({ErrorCode.DEPENDENCY_ERROR, ErrorCode.OVERLOADED})
+UNAVAILABLE: Final = frozenset({ErrorCode.DEPENDENCY_ERROR, ErrorCode.OVERLOADED})
+"""Answers of a platform that cannot say it now."""
 
 
 async def show_reach(platform: Platform, release_id: str) -> None:
@@ -20,7 +21,7 @@ async def show_reach(platform: Platform, release_id: str) -> None:
     try:
         reach = await platform.waiting("counting", platform.client.read_release_reach(release_id))
     except PlatformError as error:
-        if error.code not in _UNAVAILABLE:
+        if error.code not in UNAVAILABLE:
             raise
         platform.out.note(styled((f"what depends on it could not be counted: {error.message}", "yellow")))
         return
@@ -53,7 +54,7 @@ async def _seconds_until_learned(platform: Platform, release: Release) -> float 
         try:
             seen = await platform.client.read_release_observation(release.release_id)
         except PlatformError as error:
-            if error.code not in _UNAVAILABLE:
+            if error.code not in UNAVAILABLE:
                 raise
         else:
             if seen.source is SourceState.LIVE and seen.state is expected:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 import msgspec
@@ -13,6 +14,7 @@ from aop.cli.installed import current_installation, permission_lines
 from aop.cli.output import Line, styled, table
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
+from aop.cli.release_reach import UNAVAILABLE
 from aop.client import ExactCard, PlatformError
 from aop.contracts.card import AgentCard
 from aop.contracts.catalog import CatalogEntry
@@ -80,7 +82,7 @@ async def upgrade(
         newest = "the newest installable version" if to is None else "the version of this range, with these permissions"
         platform.out.tell(current, f"{current.agent_id} {current.installed_version} is {newest}; nothing was changed")
         return
-    _show(platform, found)
+    await _show(platform, found)
     _confirm(platform, yes, _question(found))
     await _replace(platform, found, to)
 
@@ -96,12 +98,12 @@ async def _upgrade_several(platform: InWorkspace, every: bool, yes: bool) -> Non
         platform.out.tell({"items": items}, *lines)
     if every:
         for one in found:
-            _show(platform, one)
+            await _show(platform, one)
         if found:
             _confirm(platform, yes, f"Upgrade these {len(found)}?")
     for one in found:
         if not every:
-            _show(platform, one)
+            await _show(platform, one)
         if every or yes or platform.out.confirms(_question(one)):
             await _replace(platform, one, None)
 
@@ -139,14 +141,31 @@ async def _prepared(
     return _Upgrade(current, chosen, card, before, accepted)
 
 
-def _show(platform: InWorkspace, found: _Upgrade) -> None:
+async def _show(platform: InWorkspace, found: _Upgrade) -> None:
+    if platform.out.json:
+        return  # it is a note for people
     lines: list[Line] = [styled((found.title, "bold"))]
     if found.before is None:
         lines.append("You may not read the Card of the installed version any more, so there is no difference to show.")
     else:
         old, new = msgspec.json.decode(found.before.body), msgspec.json.decode(found.chosen.card)
-        lines += CardDifference.between(old, new).lines()
+        lines += await _difference_lines(platform, found.current, old, new)
     platform.out.note(*lines, *permission_lines(found.card, found.accepted))
+
+
+async def _difference_lines(platform: InWorkspace, current: Installation, old: Any, new: Any) -> list[Line]:
+    """Answers that nobody can give now do not keep an owner from upgrading; people are told that there are none."""
+    compared = platform.client.read_agent_compatibility(
+        current.agent_id, new["version"], from_version=current.installed_version
+    )
+    try:
+        skills = (await platform.waiting("comparing the versions", compared)).skills
+    except PlatformError as error:
+        if error.code not in UNAVAILABLE:
+            raise
+        unknown = styled((f"whether old inputs stay valid is not known: {error.message}", "yellow"))
+        return [*CardDifference.between(old, new, ()).lines(), unknown]
+    return CardDifference.between(old, new, skills).lines()
 
 
 async def _replace(platform: InWorkspace, found: _Upgrade, to: str | None) -> None:

@@ -18,6 +18,7 @@ from aop.contracts.catalog import (
     PublicationStatus,
     SharedRelease,
 )
+from aop.contracts.compatibility import AgentCompatibility
 from aop.net.http import Answer
 
 _AGENT = "/v1/agents/{agentId}"
@@ -111,6 +112,17 @@ class CatalogCalls:
         """
         headers = () if held is None else ((b"if-none-match", f'"{held.digest}"'.encode()),)
         return Call(_exact_card(held), {"agentId": agent_id, "version": version}, headers=headers)
+
+    @operation("GET", _VERSION + "/compatibility")
+    def read_agent_compatibility(self, agent_id: str, version: str, *, from_version: str) -> Call[AgentCompatibility]:
+        """What moving from one version to another means for callers and readers of each Skill that both have.
+
+        >>> found = client.read_agent_compatibility("acme:adder", "1.0.0", from_version="1.0.0")
+        >>> [(skill.skill_id, skill.inputs.compatible.value) for skill in found.skills]
+        [('add', 'yes')]
+        """
+        path = {"agentId": agent_id, "version": version}
+        return Call(json_of(AgentCompatibility), path, {"from": from_version})
 
     @operation("POST", _VERSION + "/publish")
     def publish_agent_card(self, agent_id: str, version: str) -> Call[CatalogEntry]:

@@ -18,6 +18,7 @@ from aop.control_plane.dispatch.streams import Streams
 from aop.control_plane.gateway.access import (
     MAX_ANONYMOUS,
     MAX_BUNDLES,
+    MAX_COMPARISONS,
     MAX_SIGN_INS,
     Callers,
     GatewayAccess,
@@ -149,6 +150,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         Slots(group.share.of(MAX_ANONYMOUS)),
         Slots(group.share.of(MAX_SIGN_INS)),
         Slots(group.share.of(MAX_BUNDLES)),
+        Slots(group.share.of(MAX_COMPARISONS)),
     )
     metrics.in_flight(lambda: access.invocations.taken)
     router = RouterClient(

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
-from aop.base.canonical import canonical
+from aop.base.canonical import NotCanonical, canonical
 from aop.cards.bounds import SMALL_NS, check_ns
 from aop.cards.compatibility.choices import Choices
 from aop.cards.compatibility.containment import Containment
@@ -14,6 +13,7 @@ from aop.cards.compatibility.examples import Examples
 from aop.cards.compatibility.subschemas import SchemaDocument, Together, Undecided, together
 from aop.cards.cost import Location, Steps, StepsSpent
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
+from aop.contracts.compatibility import Compatible
 from aop.contracts.documents import compiled
 
 MAX_STEPS = 60_000
@@ -25,14 +25,11 @@ _NUMBERS = 10_000_000
 _INPUTS: Mapping[str, Any] = {"type": ["object", "string"]}
 """An Invocation carries nothing else."""
 
+# Sums and quotients of the numbers in two schemas can leave the doubles and the safe integers.
+_UNDECIDED = (Undecided, StepsSpent, ArithmeticError, NotCanonical)
+
 Schema = Mapping[str, Any]
 _ANYTHING: Schema = {}
-
-
-class Compatible(StrEnum):
-    YES = "yes"
-    NO = "no"
-    NOT_DECIDED = "not_decided"
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ class _Pair:
         inner, outer = self._documents()
         try:
             return Containment(Choices(evaluation, steps), evaluation, steps).holds(inner, outer)
-        except (Undecided, StepsSpent):
+        except _UNDECIDED:
             return False
 
     def examples(self, steps: Steps) -> Iterator[object]:
@@ -145,7 +142,7 @@ class _Pair:
         try:
             for _ in range(_MAX_EXAMPLES):
                 yield next(found)
-        except (Undecided, StepsSpent, StopIteration):
+        except (*_UNDECIDED, StopIteration):
             return
 
     def _documents(self) -> tuple[Together, Together]:

@@ -23,6 +23,7 @@ from aop.store.grouped_reads import GroupedReads
 MAX_ANONYMOUS: Final = 64
 MAX_SIGN_INS: Final = 8
 MAX_BUNDLES: Final = 4
+MAX_COMPARISONS: Final = 8
 # A revocation must work within 5 s; half of that leaves room for the clocks of several replicas.
 _CACHE_SECONDS = 2.5
 
@@ -115,11 +116,15 @@ class GatewayAccess:
     """For redeeming sign-in codes alone: neither public reads nor slow senders keep anybody from signing in."""
     bundles: Slots
     """For bundles of the Ledger: one may have tens of megabytes until its caller has taken it."""
+    comparisons: Slots
+    """For comparisons of Cards: each holds two Cards while it waits for a schema process."""
 
     @property
     def drained(self) -> tuple[tuple[Slots, ...], ...]:
         """In the order in which a drain closes them."""
-        return (self.invocations, self.requests, self.anonymous, self.sign_ins, self.bundles), (self.resolves,)
+        return (self.invocations, self.requests, self.anonymous, self.sign_ins, self.bundles, self.comparisons), (
+            self.resolves,
+        )
 
     def route(self, method: str, path: str, call: Call, envelope: Envelope, query: QueryRules | None = None) -> Route:
         """A route for authenticated callers, counted among the requests that are not invocations."""

@@ -1,14 +1,16 @@
-"""Routes of Agent Cards: register, publish, disable, read one version, and the overview of an Agent."""
+"""Routes of Agent Cards: register, publish, disable, read one version, compare two, and the overview of an Agent."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
 
+from aop.base.semver import Version
 from aop.cards.reading import CardReader
 from aop.contracts.catalog import AgentOverview, CatalogEntry
+from aop.contracts.compatibility import AgentCompatibility
 from aop.contracts.documents import document
-from aop.contracts.errors import Envelope
+from aop.contracts.errors import Envelope, InvalidRequest, Violation
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.entries import public_url
@@ -21,6 +23,12 @@ from aop.store.rows import PageSize
 
 _AGENT = "/v1/agents/:agentId"
 _VERSION = f"{_AGENT}/versions/:version"
+_FROM = "from"
+
+
+def _version(text: str) -> str:
+    Version.parse(text)
+    return text
 
 
 class CatalogRoutes:
@@ -31,11 +39,12 @@ class CatalogRoutes:
         self._public_origin = public_origin
 
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
-        v2 = Envelope.CATALOG
+        v2, known = Envelope.CATALOG, access.callers.authenticate
         return [
             access.route("POST", "/v1/agents", self.register, v2),
             access.route("GET", _AGENT, self.overview, v2, PAGE_QUERY),
             access.route("GET", _VERSION, self.read, v2),
+            Route("GET", f"{_VERSION}/compatibility", self.compare, v2, known, access.comparisons, {_FROM: _version}),
             access.route("POST", f"{_VERSION}/publish", self.publish, v2),
             access.route("POST", f"{_VERSION}/disable", self.disable, v2),
         ]
@@ -62,6 +71,18 @@ class CatalogRoutes:
         if holds_copy(request, card.digest):
             return Response(304, headers=headers, cacheable=True)
         return Response(200, card.document, (JSON, *headers), cacheable=True)
+
+    async def compare(self, request: Request) -> Response:
+        """Whoever may not read one of the two Cards gets what reading that one gives, the newer first."""
+        if _FROM not in request.query:
+            raise InvalidRequest(Violation(f"/{_FROM}", "query_value"))
+        agent_id, version, from_version = request.path["agentId"], request.path["version"], request.query[_FROM]
+        after = await self._cards.read(request.principal, agent_id, version)
+        before = await self._cards.read(request.principal, agent_id, from_version)
+        skills = await self._reader.compare(before.document, after.document)
+        return json_response(
+            200, AgentCompatibility(agent_id=agent_id, from_version=from_version, version=version, skills=skills)
+        )
 
     async def overview(self, request: Request) -> Response:
         paging = Paging("agent-overview", tuple[datetime, VersionText], request)
