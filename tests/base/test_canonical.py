@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from aop.base.canonical import LARGEST_SAFE_INTEGER, NotCanonical, canonical, digest, number_text
 from aop.base.json import parse
+from tests.support.every import every
 
 # Bit pattern and ECMAScript text, as listed in RFC 8785 appendix B.
 ECMASCRIPT_NUMBERS = [
@@ -43,13 +44,13 @@ json_values = st.recursive(
 )
 
 
-@pytest.mark.parametrize(("bits", "text"), ECMASCRIPT_NUMBERS)
+@every(("bits", "text"), ECMASCRIPT_NUMBERS)
 def test_numbers_are_written_as_ecmascript_writes_them(bits: str, text: str) -> None:
     (number,) = struct.unpack(">d", bytes.fromhex(bits))
     assert number_text(number) == text
 
 
-@pytest.mark.parametrize(
+@every(
     ("literal", "text"),
     [
         ("1E2", "100"), ("100", "100"), ("1e2", "100"), ("1.0", "1"), ("-0.0", "0"), ("-0", "0"), ("0.1", "0.1"),
@@ -112,7 +113,7 @@ def test_reordered_members_other_escapes_and_other_number_spellings_have_one_dig
     assert all(len(text) == 64 and text == text.lower() for text in digests)
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     [
         math.nan, math.inf, -math.inf, [math.nan], 2**53, -(2**53), {"a": 10**400}, "\ud800", "a\udc00", {"\ud83d": 1},

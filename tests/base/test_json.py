@@ -12,6 +12,7 @@ from aop.base.json import AGENT_DEPTH, UNIT_DEPTH, JsonRefused, compact, parse, 
 from tests.base.json_corpus import CORPUS, Case, nested
 from tests.base.json_standard import NotStrict, reading
 from tests.support.effort import effort
+from tests.support.every import every
 
 LARGEST = sys.float_info.max
 
@@ -36,12 +37,12 @@ def test_the_corpus_is_as_large_as_promised_and_its_names_are_unique() -> None:
 
 
 @pytest.mark.rows("CAT-10")
-@pytest.mark.parametrize("case", CORPUS, ids=lambda case: case.name)
+@every("case", CORPUS, ids=lambda case: case.name)
 def test_every_text_of_the_corpus_gets_its_verdict(case: Case) -> None:
     assert broken_rule(case.body) == case.rule
 
 
-@pytest.mark.parametrize("case", [case for case in CORPUS if case.rule is None], ids=lambda case: case.name)
+@every("case", [case for case in CORPUS if case.rule is None], ids=lambda case: case.name)
 def test_the_fast_and_the_slow_reading_give_one_value(case: Case) -> None:
     assert same(parse(case.body), parse_slowly(case.body))
 
@@ -147,7 +148,7 @@ def test_a_refusal_points_at_the_object_or_text_concerned(body: bytes, expected:
     assert pointer(body) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("literal", "value"),
     [
         ("7", 7), ("-0", 0), ("123456789012345678901234567890", 123456789012345678901234567890), ("1.0", 1.0),

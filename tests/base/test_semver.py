@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from aop.base import assets
 from aop.base.semver import Version, VersionSyntax, highest
 from aop.base.semver_range import Range
+from tests.support.every import every
 
 # The chain of SemVer 2.0.0 section 11 and some more, each lower than the next.
 ASCENDING = (
@@ -41,12 +42,12 @@ versions = st.from_regex(
 ).map(Version.parse)
 
 
-@pytest.mark.parametrize("text", VALID)
+@every("text", VALID)
 def test_a_version_by_the_letter_of_semver_is_read(text: str) -> None:
     assert Version.parse(text).text == text
 
 
-@pytest.mark.parametrize("text", INVALID)
+@every("text", INVALID)
 def test_anything_else_is_not_a_version(text: str) -> None:
     with pytest.raises(VersionSyntax):
         Version.parse(text)

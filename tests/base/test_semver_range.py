@@ -12,6 +12,7 @@ from aop.base.semver import Version
 from aop.base.semver_range import Range, RangeSyntax
 from tests.base.test_semver import compare, versions
 from tests.support.effort import effort
+from tests.support.every import every
 
 # range; versions it permits; versions it does not
 RANGES = [
@@ -114,7 +115,7 @@ UNREADABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "permitted", "refused"), RANGES, ids=[row[0] for row in RANGES])
+@every(("text", "permitted", "refused"), RANGES, ids=[row[0] for row in RANGES])
 @pytest.mark.rows("WS-08")
 def test_a_range_permits_what_its_language_says(text: str, permitted: str, refused: str) -> None:
     parsed = Range.parse(text)
@@ -122,7 +123,7 @@ def test_a_range_permits_what_its_language_says(text: str, permitted: str, refus
     assert [version for version in refused.split() if parsed.permits(Version.parse(version))] == []
 
 
-@pytest.mark.parametrize("text", UNREADABLE)
+@every("text", UNREADABLE)
 @pytest.mark.rows("WS-13")
 def test_an_unreadable_or_blank_range_is_refused(text: str) -> None:
     with pytest.raises(RangeSyntax):

@@ -14,6 +14,7 @@ from aop.cards.weights import CHARGES, NO_CHARGE
 from aop.contracts.documents import compiled
 from tests.cards.drawn import Draw
 from tests.cards.hostile import Schema, many_constants, many_minimums, nested_unevaluated
+from tests.support.every import every
 
 _NEVER_SMALL_NS = 4 * SMALL_NS
 """20 ms: what nothing that is judged small may take of a core as fast as was expected."""
@@ -73,7 +74,7 @@ def test_nothing_that_is_judged_small_takes_long(seed: int) -> None:
 
 
 @pytest.mark.rows("SAFE-01", "SAFE-02")
-@pytest.mark.parametrize(
+@every(
     ("schema", "value"),
     [
         (many_minimums(-1), {"x": [1] * 400}),

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from aop.cards.compatibility.evaluation import Evaluation
 from aop.cards.compatibility.skills import (
     MAX_STEPS,
@@ -19,6 +17,7 @@ from tests.cards.compatibility_search import is_usable, searched
 from tests.cards.hostile import DEAR_TO_VET, LETTERS, MANY_WAYS, WIDE, Schema, many_constants, many_minimums
 from tests.cards.near_values import NearValues
 from tests.cards.schema_pairs import PairDraw
+from tests.support.every import every
 from tests.support.vectors import each
 
 
@@ -36,7 +35,7 @@ def test_the_example_of_a_vector_is_accepted_by_the_first_schema_alone(case: dic
         assert not compiled(case["by"], formats=False).is_valid(case["example"])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@every("seed", range(40))
 def test_no_value_near_a_schema_refutes_that_all_of_its_values_stay_valid(seed: int) -> None:
     draw = PairDraw(seed)
     for pair in (draw.edited(), draw.mixed()):
@@ -44,7 +43,7 @@ def test_no_value_near_a_schema_refutes_that_all_of_its_values_stay_valid(seed: 
             assert not (result := searched(pair, draw.pick, 40)).is_refuted, (pair, result.counterexample)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@every("seed", range(40))
 def test_an_evaluation_that_knows_the_answer_gives_the_one_of_the_validator(seed: int) -> None:
     draw = PairDraw(seed)
     for schema in (draw.edited().after, draw.mixed().before, draw.mixed().after):
@@ -87,7 +86,7 @@ _HOSTILE: list[tuple[Schema, Schema]] = [
 ]
 
 
-@pytest.mark.parametrize(("older", "newer"), _HOSTILE, ids=range(len(_HOSTILE)))
+@every(("older", "newer"), _HOSTILE, ids=range(len(_HOSTILE)))
 def test_schemas_made_to_cost_end_within_their_steps(older: Schema, newer: Schema) -> None:
     """No step takes long, so what ends here at all ends within a second or two; it is never wrong."""
     found = compatibility(older, newer)

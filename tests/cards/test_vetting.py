@@ -8,6 +8,7 @@ import pytest
 from aop.cards.vetting import BYTES_IN_LOOP, NotInLoop, SchemaVetting, SkillSchemaRefused, VettingExhausted
 from tests.cards.hostile import MANY_WAYS
 from tests.support.effort import effort
+from tests.support.every import every
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 NODE = {"$ref": "#/$defs/node"}
@@ -35,7 +36,7 @@ def doubling(length: int) -> Schema:
     return {"$ref": "#/$defs/a0", "$defs": {**links, f"a{length}": {}}}
 
 
-@pytest.mark.parametrize(
+@every(
     "schema",
     [
         {},
@@ -65,7 +66,7 @@ def test_a_usable_schema_passes(schema: Schema) -> None:
 
 
 @pytest.mark.rows("CAT-09")
-@pytest.mark.parametrize(
+@every(
     "schema",
     [
         {"type": "strnig"},
@@ -94,10 +95,8 @@ def test_a_schema_that_is_invalid_ambiguous_or_leads_outside_is_refused(schema: 
 
 
 @pytest.mark.rows("CAT-09")
-@pytest.mark.parametrize(
-    "pattern", ["(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"(?<n>a)\k<n>", "(", "a{2,1}", "a" * 513]
-)
-@pytest.mark.parametrize("place", ["pattern", "patternProperties", "dependencies", "reference"])
+@every("pattern", ["(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"(?<n>a)\k<n>", "(", "a{2,1}", "a" * 513])
+@every("place", ["pattern", "patternProperties", "dependencies", "reference"])
 def test_a_pattern_that_does_not_run_in_linear_time_or_is_too_long_is_refused_wherever_it_stands(
     place: str, pattern: str
 ) -> None:

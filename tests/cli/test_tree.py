@@ -14,6 +14,7 @@ from aop import __version__
 from aop.cli.commands import COMMANDS, GROUPS
 from aop.cli.loading import Entry, help_of
 from tests.cli.conftest import Aop
+from tests.support.every import every
 from tests.support.waiting import PATIENCE_SECONDS
 
 _HERE = Path(__file__).parent
@@ -41,7 +42,7 @@ def called_commands() -> set[tuple[str, ...]]:
     return calls
 
 
-@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+@every("entry", COMMANDS, ids=lambda entry: entry.name)
 def test_a_command_has_an_example_machine_output_and_a_test(entry: Entry) -> None:
     command = entry.command()
     shown = help_of(entry, entry.function())

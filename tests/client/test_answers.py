@@ -20,6 +20,7 @@ from aop.contracts.errors import ErrorCode, Reason, code_entries, reason_pairs
 from aop.contracts.recovery import Situation, recoveries, recovery_of
 from tests.client.calling import TOKEN, calling, failure
 from tests.client.gateway import TRACE, TRACED, WORKSPACE, an_error, saying, scripted_gateway
+from tests.support.every import every
 from tests.support.peers import JSON, Behaviour, hold, reset, sending
 from tests.support.waiting import PATIENCE_SECONDS, generous
 
@@ -27,7 +28,7 @@ IDS = {"invocationId": "inv_" + "1" * 32, "rootTaskId": "task_" + "2" * 32}
 RESULT = {"schemaVersion": "1", **IDS, "traceId": TRACE, "status": "succeeded", "result": None}
 
 
-@pytest.mark.parametrize("code", list(ErrorCode))
+@every("code", list(ErrorCode))
 async def test_an_answered_error_carries_code_status_trace_and_the_recovery_of_the_table(code: ErrorCode) -> None:
     status = code_entries()[code].status
     error = await failure(an_error(code, status))
@@ -38,7 +39,7 @@ async def test_an_answered_error_carries_code_status_trace_and_the_recovery_of_t
 
 
 @pytest.mark.rows("SAFE-12")
-@pytest.mark.parametrize(("code", "reason"), sorted(reason_pairs()))
+@every(("code", "reason"), sorted(reason_pairs()))
 async def test_a_reason_is_told_with_its_sentence_and_the_nearer_recovery(code: ErrorCode, reason: Reason) -> None:
     """And nothing is sent again by itself, whatever the reason."""
     error = await failure(an_error(code, code_entries()[code].status, reason=reason))
@@ -93,7 +94,7 @@ _BROKEN: dict[str, tuple[Behaviour, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", list(_BROKEN))
+@every("name", list(_BROKEN))
 async def test_what_the_contract_does_not_know_is_a_broken_answer(name: str) -> None:
     behave, status = _BROKEN[name]
     error = await failure(behave)

@@ -5,11 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from aop.client import Client, SyncClient
 from aop.client.operation import Described
 from aop.client.operations import Operations
+from tests.support.every import every
 from tools.contract_bundle import surface
 
 DOCUMENT = surface("gateway.v1")
@@ -59,7 +58,7 @@ def test_the_client_offers_every_operation_of_the_gateway_and_no_other() -> None
     assert {(found.route.method, found.route.path) for _, found in methods()} == set(documented())
 
 
-@pytest.mark.parametrize(("name", "method"), list(methods()), ids=[name for name, _ in methods()])
+@every(("name", "method"), list(methods()), ids=[name for name, _ in methods()])
 def test_a_method_has_the_name_the_statuses_and_the_parameters_of_its_operation(
     name: str, method: Described[Any, Any]
 ) -> None:
@@ -73,7 +72,7 @@ def test_a_method_has_the_name_the_statuses_and_the_parameters_of_its_operation(
     assert asked <= taken
 
 
-@pytest.mark.parametrize("name", [name for name, _ in methods()])
+@every("name", [name for name, _ in methods()])
 def test_both_clients_have_the_method_with_its_documentation_and_its_own_arguments(name: str) -> None:
     async_method, sync_method = (getattr(made("http://127.0.0.1:1"), name) for made in (Client, SyncClient))
     assert async_method.__doc__ == sync_method.__doc__ == getattr(Operations, name).__doc__

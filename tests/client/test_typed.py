@@ -13,6 +13,7 @@ from aop.client import Client, Result, ResultMismatch, SyncClient
 from tests.client.calling import calling
 from tests.client.gateway import TRACE, saying, scripted_gateway
 from tests.client.streams import ACCEPTED, IDS, a_stream, event
+from tests.support.every import every
 
 
 class Struct(msgspec.Struct):
@@ -59,8 +60,8 @@ async def test_a_result_and_each_chunk_are_of_the_type_that_was_asked_for(kind: 
         assert [chunk async for chunk in chunks] == [value]
 
 
-@pytest.mark.parametrize("kind", [Struct, Data, Dict, Model], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("result", [{"sum": "secret"}, {}, "secret"], ids=["another type", "missing", "no object"])
+@every("kind", [Struct, Data, Dict, Model], ids=lambda kind: kind.__name__)
+@every("result", [{"sum": "secret"}, {}, "secret"], ids=["another type", "missing", "no object"])
 async def test_a_result_that_does_not_fit_is_told_with_its_trace_and_kept(kind: type[Any], result: Any) -> None:
     async with calling(giving(result)) as (client, gateway):
         with pytest.raises(ResultMismatch) as raised:

@@ -24,6 +24,7 @@ from tests.support.contracts import (
     readers,
     valid_examples,
 )
+from tests.support.every import every
 
 READERS = readers()
 VALID = list(valid_examples())
@@ -42,7 +43,7 @@ def test_every_document_of_the_contract_exists_and_no_other() -> None:
     assert documents_on_disk() == DOCUMENTS | {DEFINITIONS}
 
 
-@pytest.mark.parametrize("name", sorted(documents_on_disk()))
+@every("name", sorted(documents_on_disk()))
 def test_a_document_is_json_schema_2020_12_under_its_own_id(name: str) -> None:
     schema: dict[str, Any] = json.loads((CONTRACTS / name / "schema.json").read_bytes())
     assert schema["$id"] == "urn:aop:contract:" + name.replace("/", ":")
@@ -54,25 +55,25 @@ def test_a_document_is_json_schema_2020_12_under_its_own_id(name: str) -> None:
 
 
 # Members that A2A objects hold beyond the profile are ignored, so there each reader says which objects are open.
-@pytest.mark.parametrize("name", sorted(documents_on_disk() - {"a2a-profile/0.2"}))
+@every("name", sorted(documents_on_disk() - {"a2a-profile/0.2"}))
 def test_every_object_that_names_its_members_is_closed(name: str) -> None:
     schema: dict[str, Any] = json.loads((CONTRACTS / name / "schema.json").read_bytes())
     assert list(_left_open(schema, "")) == []
 
 
-@pytest.mark.parametrize("name", sorted(DOCUMENTS))
+@every("name", sorted(DOCUMENTS))
 def test_every_document_has_a_reader_and_examples_of_both_kinds(name: str) -> None:
     assert any(reader.partition("#")[0] == name for reader in READERS)
     assert any(example.document.partition("#")[0] == name for example in VALID)
     assert any(example.document.partition("#")[0] == name for example in INVALID)
 
 
-@pytest.mark.parametrize("example", VALID, ids=_id)
+@every("example", VALID, ids=_id)
 def test_a_valid_example_passes_its_document(example: Valid) -> None:
     assert document(example.document).violations(strict_json.parse(example.body)) == ()
 
 
-@pytest.mark.parametrize("example", [example for example in VALID if example.document in READERS], ids=_id)
+@every("example", [example for example in VALID if example.document in READERS], ids=_id)
 def test_a_valid_example_is_read_and_written_back_the_same(example: Valid) -> None:
     reader = READERS[example.document]
     written = msgspec.json.encode(msgspec.json.decode(example.body, type=reader))
@@ -82,7 +83,7 @@ def test_a_valid_example_is_read_and_written_back_the_same(example: Valid) -> No
         assert _spelled(written) == _spelled(example.body)
 
 
-@pytest.mark.parametrize("example", [example for example in INVALID if not example.semantic], ids=_id)
+@every("example", [example for example in INVALID if not example.semantic], ids=_id)
 def test_an_invalid_example_breaks_the_rule_it_states_at_the_place_it_states(example: Invalid) -> None:
     expected = Violation(example.pointer, example.rule)
     checked = document(example.document)
@@ -96,12 +97,12 @@ def test_an_invalid_example_breaks_the_rule_it_states_at_the_place_it_states(exa
     assert expected in checked.violations(instance)
 
 
-@pytest.mark.parametrize("example", [example for example in INVALID if example.semantic], ids=_id)
+@every("example", [example for example in INVALID if example.semantic], ids=_id)
 def test_a_semantic_example_is_one_that_the_schema_alone_accepts(example: Invalid) -> None:
     assert document(example.document).violations(strict_json.parse(example.body)) == ()
 
 
-@pytest.mark.parametrize(
+@every(
     "example", [example for example in INVALID if example.rule in SHAPE_RULES and example.document in READERS], ids=_id
 )
 def test_a_reader_refuses_the_shapes_its_document_refuses(example: Invalid) -> None:
@@ -111,7 +112,7 @@ def test_a_reader_refuses_the_shapes_its_document_refuses(example: Invalid) -> N
         msgspec.json.decode(example.body, type=READERS[example.document])
 
 
-@pytest.mark.parametrize("name", sorted(READERS))
+@every("name", sorted(READERS))
 def test_a_reader_has_the_members_requirements_and_values_of_its_document(name: str) -> None:
     assert list(agreement.disagreements(READERS[name], agreement.named(name))) == []
 

@@ -12,6 +12,7 @@ from aop.contracts.lineage import EventType
 from aop.contracts.recovery import recovery_of
 from aop.ledger.model import Terminal
 from tests.support.contracts import CONTRACTS, definitions_of
+from tests.support.every import every
 
 LIST: list[dict[str, Any]] = json.loads((CONTRACTS / "platform-error" / "reasons.json").read_bytes())["reasons"]
 # The specification's own table; the list may hold more.
@@ -52,7 +53,7 @@ def test_the_enum_has_the_words_of_the_list_in_its_order() -> None:
     assert list(dict.fromkeys(entry["reason"] for entry in LIST)) == list(Reason)
 
 
-@pytest.mark.parametrize("code", SPECIFIED)
+@every("code", SPECIFIED)
 def test_every_reason_of_the_specification_stands_beside_its_code(code: str) -> None:
     assert {(code, word) for word in SPECIFIED[code].split()} <= reason_pairs()
 

@@ -8,6 +8,7 @@ import pytest
 from aop.contracts.errors import ErrorCode, code_entries
 from aop.net.http import Answer
 from tests.support.conformance import NotAsDescribed, operations, require_conformance
+from tests.support.every import every
 from tests.support.openapi import openapi_operations
 from tools.contract_bundle import surfaces
 
@@ -54,7 +55,7 @@ def test_what_the_contract_describes_passes(method: str, path: str, answer: Answ
 
 
 @pytest.mark.rows("OPS-12")
-@pytest.mark.parametrize(
+@every(
     ("method", "path", "answer"),
     [
         ("GET", "/v1/workspaces/space", answer(200, WORKSPACE | {"extra": 1})),

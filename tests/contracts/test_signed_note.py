@@ -9,6 +9,7 @@ from cryptography.exceptions import InvalidSignature
 from aop.contracts.signed_note import NoteKey, NoteRefused, NoteSigner, TreeCheckpoint, text_signed_by
 from aop.contracts.signing import SigningKey
 from tests.support import reference_note
+from tests.support.every import every
 from tests.support.vectors import each, vectors
 
 # As published with the first implementation of signed notes (golang.org/x/mod/sumdb/note): a key for examples alone.
@@ -76,7 +77,7 @@ def test_every_change_of_a_checkpoint_is_refused() -> None:
             reference_note.head_of(reference_note.opened(bytes(changed), case["watcher"]))
 
 
-@pytest.mark.parametrize("place", range(len(PUBLISHED_KEY)))
+@every("place", range(len(PUBLISHED_KEY)))
 def test_a_changed_key_is_refused(place: int) -> None:
     changed = PUBLISHED_KEY[:place] + chr(ord(PUBLISHED_KEY[place]) + 1) + PUBLISHED_KEY[place + 1 :]
     for text in (changed, PUBLISHED_KEY[:place], PUBLISHED_KEY[place + 1 :]):

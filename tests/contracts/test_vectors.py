@@ -11,6 +11,7 @@ from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode
 from aop.contracts.invocation import STATUS_OF_STREAM_EVENT
 from aop.contracts.lineage import STATUS_OF_EVENT, TERMINAL_STATUSES, TRANSITIONS, EventType, InvocationStatus
+from tests.support.every import every
 from tests.support.vectors import MINIMUM, NETWORK_ROWS, VECTORS, cases, each, vectors
 
 _WITHOUT_MINIMUM = {
@@ -28,7 +29,7 @@ def test_every_vector_file_is_described_and_no_other_exists() -> None:
     assert [name for name in sorted(files) if f"`{name}`" not in described] == []
 
 
-@pytest.mark.parametrize("name", sorted(MINIMUM))
+@every("name", sorted(MINIMUM))
 def test_a_vector_file_holds_the_cases_of_section_18_under_distinct_names(name: str) -> None:
     names = [case["name"] for case in cases(name)]
     assert len(names) == len(set(names))

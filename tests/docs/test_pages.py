@@ -12,6 +12,7 @@ from _pytest.mark.structures import ParameterSet
 
 from tests.docs.blocks import OUTPUT, PARSED, ROOT, RUN, Block, blocks_of, indented_code, pages
 from tests.docs.session import Place, follow, missing_lines
+from tests.support.every import every
 
 # tests/client/test_documentation.py runs it, block by block, and compares every character.
 _ELSEWHERE = ROOT / "docs" / "guides" / "python-client.md"
@@ -52,7 +53,7 @@ def _require_working(page: Path, place: Place) -> None:
         assert not missing, f"line {expected and expected.line}: {missing}\nis not in:\n{output}"
 
 
-@pytest.mark.parametrize("page", pages(), ids=name)
+@every("page", pages(), ids=name)
 def test_every_block_says_what_it_is_and_can_be_read(page: Path) -> None:
     if page == _ELSEWHERE:
         return

@@ -10,6 +10,7 @@ import pytest
 from aop.cli.commands import COMMANDS
 from tests.contracts.test_reasons import OPEN
 from tests.docs.blocks import ROOT, blocks_of, pages
+from tests.support.every import every
 from tools.contract_bundle import bundled, schemas, surfaces
 from tools.contracts import operations_of
 from tools.docs import REFERENCE, outdated
@@ -77,7 +78,7 @@ def test_the_guide_to_recovery_tells_what_the_contract_says_of_an_unknown_accept
 
 
 @pytest.mark.rows("SAFE-12")
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+@every("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_page_says_that_an_error_without_ids_means_no_invocation_without_naming_the_exception(page: Path) -> None:
     """Contract 8.3: an acceptance can be unknown, and who takes that for a refusal has the work done twice."""
     for part in re.split(r"\n(?=\||- |\d+\. |\n)", page.read_text("utf-8")):

@@ -9,6 +9,7 @@ from aop.door.app import build
 from aop.door.settings import read_door_settings
 from tests.client.gateway import saying, scripted_gateway
 from tests.support.authority import Authority
+from tests.support.every import every
 
 CANARY = "canary-value-4711"
 _ORIGINS = (CANARY, "http://127.0.0.1:8081/", "http://127.0.0.1:80", "HTTP://h:81", "ftp://h", "http://u@h:1", "")
@@ -31,7 +32,7 @@ _WRONG = {
 
 
 @pytest.mark.rows("OPS-03")
-@pytest.mark.parametrize("name", _WRONG)
+@every("name", _WRONG)
 def test_a_setting_out_of_its_rule_is_named(name: str) -> None:
     for value in _WRONG[name]:
         with pytest.raises(SettingsRefused) as refused:

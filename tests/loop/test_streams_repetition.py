@@ -7,6 +7,7 @@ import pytest
 
 from aop.a2a.answers import STREAM_KINDS, read_result
 from aop.a2a.repetition import Repetition
+from tests.support.every import every
 from tests.support.loop import Platform, open_skill
 from tests.support.peers import Received
 from tests.support.stream import require_agreement, require_sent, streaming
@@ -102,9 +103,9 @@ DEEP = b"[" * 5_000 + b"]" * 5_000
 SHORT = envelope(b"99").partition(b"99")[0] + b"}"
 
 
-@pytest.mark.parametrize("first", [envelope(b"1"), text_of(b'"one"')])
-@pytest.mark.parametrize("other", [*VALUES, *NO_VALUES, b"1e400", b" 7\t", b'{"a":1,"b":2}', WIDE, DEEP])
-@pytest.mark.parametrize("place", [0, 1, 20, 39])
+@every("first", [envelope(b"1"), text_of(b'"one"')])
+@every("other", [*VALUES, *NO_VALUES, b"1e400", b" 7\t", b'{"a":1,"b":2}', WIDE, DEEP])
+@every("place", [0, 1, 20, 39])
 def test_events_that_came_together_are_read_as_one_by_one(first: bytes, other: bytes, place: int) -> None:
     is_text = b'"kind": "text"' in first
     write, value = (text_of, b'"%d"') if is_text else (envelope, b'{"text":"%d"}')

@@ -10,6 +10,7 @@ from aop.base import assets
 from aop.net.accept import allows_event_stream, allows_json
 from tests.net.readings import reads_accept
 from tests.support.effort import effort
+from tests.support.every import every
 
 UNREADABLE = [
     [b"application"], [b"application/"], [b"/json"], [b"/"], [b"*"], [b"application/json application/json"],
@@ -24,7 +25,7 @@ UNREADABLE = [
 
 
 @pytest.mark.rows("INV-03")
-@pytest.mark.parametrize(
+@every(
     "values",
     [
         [], [b""], [b" "], [b","], [b"", b""], [b" , ,"], [b"*/*"], [b"application/*"], [b"application/json"],
@@ -45,7 +46,7 @@ def test_a_json_answer_is_acceptable(values: list[bytes]) -> None:
 
 
 @pytest.mark.rows("INV-04")
-@pytest.mark.parametrize(
+@every(
     "values",
     [
         [b"text/event-stream"], [b"application/json;q=0"], [b"application/json;q=0, */*"],
@@ -61,7 +62,7 @@ def test_a_json_answer_is_not_acceptable(values: list[bytes]) -> None:
 
 
 @pytest.mark.rows("INV-05", "DOOR-08")
-@pytest.mark.parametrize(
+@every(
     "values",
     [
         [], [b""], [b" , ,"], [b"*/*"], [b"text/*"], [b"TEXT/*;q=0.001"], [b"application/json, */*;q=0.1"],
@@ -77,7 +78,7 @@ def test_a_stream_is_acceptable(values: list[bytes]) -> None:
 
 
 @pytest.mark.rows("INV-05", "DOOR-08")
-@pytest.mark.parametrize(
+@every(
     "values",
     [
         [b"application/json"], [b"application/*"], [b"text/html"], [b"text/event-stream;q=0"], [b"*/*;q=0"],

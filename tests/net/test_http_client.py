@@ -18,6 +18,7 @@ from aop.net.http import (
     with_headers,
 )
 from tests.net.http_wire import OK, answering, ask, http_client, read_request, scripted_peer, soon, streamed
+from tests.support.every import every
 from tests.support.waiting import promptly
 
 
@@ -46,7 +47,7 @@ def test_host_names_the_port_unless_it_is_the_scheme_s_own(host: str, port: int,
     assert Target("https", host, port, "192.0.2.1").authority == expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("method", "path", "headers"),
     [
         ("GET\r\nx", "/", []),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from aop.net.http.message import HttpError, TransferBroken
 from aop.net.http.reader import MAX_INTERIM_ANSWERS, AnswerReader
 from tests.net.client_reading import LIMIT, SIZED, Outcome, chunked, cut, every_byte, read
+from tests.support.every import every
 
 CHUNKED = chunked([b"he", b"llo"], extension=b";a=b", trailers=b"X-Sum: 1\r\n")
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + SIZED
@@ -69,7 +70,7 @@ def test_bytes_that_are_not_http_end_in_a_typed_error_or_a_complete_answer(
         assert outcomes[0] == outcomes[1]
 
 
-@pytest.mark.parametrize(
+@every(
     "chunks",
     [
         b"-3\r\nabc\r\n0\r\n\r\n",
@@ -94,7 +95,7 @@ def test_a_malformed_chunk_breaks_the_transfer(chunks: bytes) -> None:
             read(pieces, closes=True)
 
 
-@pytest.mark.parametrize(
+@every(
     "head",
     [
         b"HTTP/1.1 200 OK\nContent-Length: 0\n\n",

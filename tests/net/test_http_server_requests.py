@@ -12,6 +12,7 @@ from aop.net.server import ServerLimits
 from aop.net.server.request import BadRequest, RequestReader
 from tests.net.http_wire import echo, serving
 from tests.net.not_http import NOT_HTTP
+from tests.support.every import every
 
 GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 
@@ -74,7 +75,7 @@ async def test_a_body_is_read_by_its_length_or_its_chunks_however_it_arrives(req
             assert json.loads((await client.answer())[2])["body"] == "hello"
 
 
-@pytest.mark.parametrize("name", NOT_HTTP)
+@every("name", NOT_HTTP)
 async def test_what_is_not_plain_http_is_answered_400_with_no_body_and_closed(name: str) -> None:
     async with serving(echo) as server:
         for data in (NOT_HTTP[name], b"\r\n" + NOT_HTTP[name]):

@@ -13,6 +13,7 @@ import aop.net.policy
 from aop.base import assets
 from aop.net.origin import Endpoint, InvalidEndpoint
 from aop.net.policy import AddressClass, AddressRefused, AllowList, NameNotResolved, classify, judge
+from tests.support.every import every
 
 LOCAL = "127.0.0.0/8 ::1/128 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 fe80::/10 fc00::/7"
 NEVER = (
@@ -63,14 +64,14 @@ def refused(endpoint: Endpoint, addresses: list[str], allow_list: AllowList = NO
 
 
 @pytest.mark.rows("PUB-15")
-@pytest.mark.parametrize("address", edges(LOCAL))
+@every("address", edges(LOCAL))
 def test_the_first_and_last_address_of_every_local_range_are_local_and_refused(address: str) -> None:
     assert classify(address) is AddressClass.LOCAL
     assert refused(HTTPS, [address])
 
 
 @pytest.mark.rows("PUB-15")
-@pytest.mark.parametrize("address", [*edges(NEVER), *UNASSIGNED.split()])
+@every("address", [*edges(NEVER), *UNASSIGNED.split()])
 def test_the_first_and_last_address_of_every_never_range_are_refused_even_when_allow_listed(address: str) -> None:
     assert classify(address) is AddressClass.NEVER
     assert refused(HTTPS, [address])
@@ -78,18 +79,18 @@ def test_the_first_and_last_address_of_every_never_range_are_refused_even_when_a
 
 
 @pytest.mark.rows("PUB-15")
-@pytest.mark.parametrize("address", EMBEDDED_IPV4.split())
+@every("address", EMBEDDED_IPV4.split())
 def test_an_address_that_embeds_another_is_never_contacted(address: str) -> None:
     assert classify(address) is AddressClass.NEVER
 
 
-@pytest.mark.parametrize("address", PUBLIC_NEIGHBOURS.split())
+@every("address", PUBLIC_NEIGHBOURS.split())
 def test_the_neighbours_of_the_ranges_are_public(address: str) -> None:
     assert classify(address) is AddressClass.PUBLIC
     assert judge(HTTPS, [address], NOBODY) == address
 
 
-@pytest.mark.parametrize("text", [*LOCAL.split(), *NEVER.split()])
+@every("text", [*LOCAL.split(), *NEVER.split()])
 def test_an_address_beside_a_range_has_the_class_of_the_range_it_lies_in_itself(text: str) -> None:
     network = ip_network(text)
     for value in (int(network[0]) - 1, int(network[-1]) + 1):
@@ -148,7 +149,7 @@ def test_an_allow_listed_host_may_be_local_but_neither_mixed_nor_in_a_never_rang
 
 
 @pytest.mark.rows("PUB-16")
-@pytest.mark.parametrize(
+@every(
     ("entry", "url", "holds"),
     [
         ("agent.example", "http://agent.example/", True), ("agent.example", "http://agent.example:8091/", True),
@@ -170,7 +171,7 @@ def test_an_entry_holds_exactly_its_canonical_host_and_effective_port(entry: str
     assert AllowList.parse(["other.example:1", entry]).holds(endpoint.host, endpoint.port) is holds
 
 
-@pytest.mark.parametrize(
+@every(
     "entry",
     [
         "", " ", "*", "*.example", ".example", "agent.example:", "agent.example:0", "agent.example:65536",

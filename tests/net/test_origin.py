@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from aop.base import assets
 from aop.net.origin import Endpoint, InvalidEndpoint, card_endpoint_problem, parse_origin
 from tests.net.readings import reads_endpoint
+from tests.support.every import every
 
 REFUSED = [
     "", " ", "agent.example", "//agent.example/", "ftp://agent.example/", "ws://agent.example/", "file:///etc/passwd",
@@ -84,13 +85,13 @@ CANONICAL = [
 ]
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@every("text", REFUSED)
 def test_a_doubtful_endpoint_is_refused(text: str) -> None:
     with pytest.raises(InvalidEndpoint):
         Endpoint.parse(text)
 
 
-@pytest.mark.parametrize(("text", "canonical"), CANONICAL)
+@every(("text", "canonical"), CANONICAL)
 def test_an_endpoint_has_one_canonical_form(text: str, canonical: str) -> None:
     assert Endpoint.parse(text).canonical == canonical
     assert Endpoint.parse(canonical) == Endpoint.parse(text)
@@ -155,7 +156,7 @@ def test_a_configured_origin_is_taken_in_its_exact_spelling(text: str) -> None:
     assert parse_origin(text).origin == text
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "http://127.0.0.1:8080/", "HTTP://agent.example", "http://Agent.example", "http://agent.example:80",
@@ -182,7 +183,7 @@ def test_a_card_may_name_any_absolute_http_uri(text: str) -> None:
     assert card_endpoint_problem(text) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "rule"),
     [
         ("", "format"), ("agent.example/a", "format"), ("/a", "format"), ("ftp://agent.example/", "format"),

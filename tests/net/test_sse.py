@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from aop.net.sse import COMMENT, EventParser, EventTooLarge, FrameReader, FramingBroken, frame
 from tests.net.readings import reads_events, reads_frames
 from tests.net.sse_standard import by_the_standard
+from tests.support.every import every
 
 LIMIT = 1 << 20
 LINE_ENDS = (b"\n", b"\r", b"\r\n")
@@ -49,7 +50,7 @@ def test_a_frame_is_one_data_line_and_an_empty_line() -> None:
             frame(text)
 
 
-@pytest.mark.parametrize(
+@every(
     ("stream", "expected"),
     [
         (b"data: a\n\ndata: b\n\n", [b"a", b"b"]),
@@ -71,7 +72,7 @@ def test_a_frame_is_one_data_line_and_an_empty_line() -> None:
         (b"", []),
     ],
 )
-@pytest.mark.parametrize("line_end", LINE_ENDS)
+@every("line_end", LINE_ENDS)
 def test_a_standard_stream_is_read_by_the_standard(stream: bytes, expected: list[bytes], line_end: bytes) -> None:
     data = stream.replace(b"\n", line_end)
     assert by_the_standard(data) == expected
@@ -142,7 +143,7 @@ def test_our_own_frames_come_out_as_they_went_in(lines: list[bytes | None], plac
     assert frames(cut(data, places)) == frames(every_byte(data)) == (sent, None)
 
 
-@pytest.mark.parametrize(
+@every(
     "bad",
     [
         b"data:a\n\n",

@@ -21,6 +21,7 @@ from aop.net.server import HttpServer
 from aop.net.sockets import listening_path
 from aop.net.worker_sockets import is_of_worker, leave_worker_paths, listening_worker_paths, numbers_for, worker_path
 from tests.net.http_wire import soon
+from tests.support.every import every
 
 pytestmark = pytest.mark.rows("HA-05")
 
@@ -54,7 +55,7 @@ async def connections(path: str, share: WorkerShare, count: int, servers: list[H
         await client.close()
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [*product(range(1, 9), range(9))])
+@every(("ours", "theirs"), [*product(range(1, 9), range(9))])
 def test_every_worker_of_a_peer_gets_as_much_as_the_others_or_all_share_one_socket(ours: int, theirs: int) -> None:
     numbers = [numbers_for(WorkerShare(number, ours), theirs) for number in range(1, ours + 1)]
     if not theirs or (ours % theirs and theirs % ours):

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from proof.checker import violations
 from proof.record import AgentCall, CallResult, Fact, History, OutageAnswer, Recorded, Resources
+from tests.support.every import every
 
 JSON_ID, STREAM_ID, LOST_ID = "inv_1", "inv_2", "inv_3"
 
@@ -204,7 +203,7 @@ def test_a_sound_history_passes() -> None:
     assert violations(SOUND) == []
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@every("name", BROKEN)
 def test_each_broken_history_is_found(name: str) -> None:
     history, words = BROKEN[name]
     found = violations(history())

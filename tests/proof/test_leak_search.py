@@ -10,6 +10,7 @@ import pytest
 
 from proof.leaks.places import Canaries, Channel, occurrences
 from tests.support.canaries import found_in, require_absent, spellings
+from tests.support.every import every
 
 SECRET = 'cnry-7f3a"é/+ 91bd'
 
@@ -21,9 +22,9 @@ def canaries() -> Canaries:
     return found
 
 
-@pytest.mark.parametrize("before", range(4))
-@pytest.mark.parametrize("behind", range(4))
-@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode, base64.b16encode, quote_from_bytes])
+@every("before", range(4))
+@every("behind", range(4))
+@every("encode", [base64.b64encode, base64.urlsafe_b64encode, base64.b16encode, quote_from_bytes])
 def test_a_secret_is_found_in_whatever_it_was_encoded_with(
     before: int, behind: int, encode: Callable[[bytes], bytes | str]
 ) -> None:
@@ -32,7 +33,7 @@ def test_a_secret_is_found_in_whatever_it_was_encoded_with(
     assert found_in({"it": SECRET}, written if isinstance(written, str) else written.decode()) == ["it"]
 
 
-@pytest.mark.parametrize("spelling", sorted(spellings(SECRET)))
+@every("spelling", sorted(spellings(SECRET)))
 def test_every_spelling_fails_a_test_that_forbids_the_secret(spelling: str) -> None:
     with pytest.raises(AssertionError, match="it in the log"):
         require_absent({"it": SECRET}, "the log", f"before {spelling} behind")

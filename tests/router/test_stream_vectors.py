@@ -8,6 +8,7 @@ import pytest
 from aop.a2a.answers import STREAM_KINDS, AgentFault, read_result
 from aop.a2a.judge import AgentCanceled, StreamRules, TrackedTask
 from aop.contracts.errors import ErrorCode, Reason
+from tests.support.every import every
 from tests.support.vectors import VECTORS, code_and_reason
 
 CASES: list[dict[str, Any]] = json.loads((VECTORS / "a2a-stream.json").read_bytes())["cases"]
@@ -37,7 +38,7 @@ def played(case: dict[str, Any]) -> tuple[list[Any], dict[str, str], bool]:
 
 
 @pytest.mark.rows("STR-03", "STR-04", "STR-05", "STR-06", "STR-07", "STR-08")
-@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+@every("case", CASES, ids=[case["name"] for case in CASES])
 def test_a_stream_is_read_as_the_vectors_say(case: dict[str, Any]) -> None:
     chunks, outcome, cancels = played(case)
     assert outcome == case["outcome"]

@@ -31,7 +31,7 @@ from aop.router.targets.topology_watch import read_event
 from tests.support.agent import ScriptedAgent, method_of, scripted_agent
 from tests.support.peers import Behaviour, Received
 from tests.support.settings import router_environment
-from tests.support.vectors import code_and_reason, each
+from tests.support.vectors import code_and_reason, each, each_alone
 from tests.support.waiting import PATIENCE_SECONDS
 
 Outcome = dict[str, Any]
@@ -102,7 +102,7 @@ def replying(answer: dict[str, Any], number: int = 1) -> Behaviour:
 
 
 @pytest.mark.rows("INV-14", "INV-15", "INV-17", "INV-18", "INV-19", "INV-20", "INV-21")
-@each("a2a-send")
+@each_alone("a2a-send")
 async def test_an_exchange_ends_as_its_vector_says(conversing: Conversing, case: dict[str, Any]) -> None:
     schema = json.dumps(case.get("outputSchema", {})).encode()
     answers = (replying(one["answer"], number) for number, one in enumerate(case["exchanges"], 1))
@@ -116,7 +116,7 @@ async def test_an_exchange_ends_as_its_vector_says(conversing: Conversing, case:
 
 
 @pytest.mark.rows("INV-20")
-@each("json-rpc")
+@each_alone("json-rpc")
 async def test_a_response_is_read_as_its_vector_says(conversing: Conversing, case: dict[str, Any]) -> None:
     outcome = await conversing.outcome(replying({"contentType": case["contentType"], "text": case["text"]}))
     code = {"error": "AGENT_EXECUTION_FAILED", "protocol_error": "A2A_PROTOCOL_ERROR"}.get(case["verdict"])
@@ -125,7 +125,7 @@ async def test_a_response_is_read_as_its_vector_says(conversing: Conversing, cas
 
 
 @pytest.mark.rows("INV-16", "INV-17", "CAN-08")
-@each("tasks")
+@each_alone("tasks")
 async def test_a_task_exchange_ends_as_its_vector_says(conversing: Conversing, case: dict[str, Any]) -> None:
     asked = case["request"]
     answer = replying({"contentType": "application/json", "body": case["answer"]}, 2)

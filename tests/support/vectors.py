@@ -1,6 +1,7 @@
 """Reads the conformance vectors and names the cases that contract section 18 demands of each."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from aop.a2a.answers import AgentFault
 from aop.base import assets
 from aop.contracts.credential import CONTEXT_HEADERS
+from tests.support.every import Test, every
 
 VECTORS = assets.folder("contracts") / "vectors"
 
@@ -96,6 +98,15 @@ def code_and_reason(fault: AgentFault) -> dict[str, str]:
     return {"code": str(fault.code)} | ({} if fault.reason is None else {"reason": str(fault.reason)})
 
 
-def each(name: str) -> pytest.MarkDecorator:
-    """One test per case of the file."""
-    return pytest.mark.parametrize("case", cases(name), ids=lambda case: case["name"])
+def each(name: str) -> Callable[[Test], Test]:
+    """One test for all cases of the file; it reports those that fail by their names."""
+    return every("case", cases(name), ids=named)
+
+
+def each_alone(name: str) -> pytest.MarkDecorator:
+    """One test per case of the file, for those whose fixtures remember what the case before did."""
+    return pytest.mark.parametrize("case", cases(name), ids=named)
+
+
+def named(case: dict[str, Any]) -> str:
+    return str(case["name"])

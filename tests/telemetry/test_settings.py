@@ -11,6 +11,7 @@ from aop.control_plane.settings import read_control_plane_settings
 from aop.router.settings import read_router_settings
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 from aop.telemetry.tracing import Sampler
+from tests.support.every import every
 from tests.support.settings import control_plane_environment, router_environment
 
 CANARY = "canary-value-4711"
@@ -90,7 +91,7 @@ def test_a_ratio_keeps_its_share_of_the_traces_and_the_same_ones_everywhere() ->
     assert all(Sampler(0.5).samples(trace_id) for trace_id in kept)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "value"),
     [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", CANARY),

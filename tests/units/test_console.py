@@ -19,6 +19,7 @@ from aop.base.settings import SettingsRefused
 from aop.console.settings import SignInProvider, read_console_settings
 from aop.console.site import configured, security_headers
 from aop.local.ports import any_free_port
+from tests.support.every import every
 from tests.support.waiting import PATIENCE_SECONDS
 
 GATEWAY = "http://gateway.example:8080"
@@ -177,12 +178,8 @@ def test_health_names_nothing(console: RunningConsole) -> None:
 
 
 @pytest.mark.rows("CON-01")
-@pytest.mark.parametrize(
-    "name", ["VITE_PLATFORM_API_BASE_URL", "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN", "VITE_PLATFORM_DOOR_ORIGIN"]
-)
-@pytest.mark.parametrize(
-    "text", ["", " ", "not an origin", "http://h:80", "http://h/", "http://h/path", "HTTP://h", "http://u@h"]
-)
+@every("name", ["VITE_PLATFORM_API_BASE_URL", "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN", "VITE_PLATFORM_DOOR_ORIGIN"])
+@every("text", ["", " ", "not an origin", "http://h:80", "http://h/", "http://h/path", "HTTP://h", "http://u@h"])
 def test_a_setting_that_is_no_exact_origin_is_refused_by_name(name: str, text: str) -> None:
     with pytest.raises(SettingsRefused) as refused:
         read_console_settings({name: text})

@@ -8,6 +8,7 @@ from aop.base.settings import SettingsRefused
 from aop.control_plane.settings import read_control_plane_settings
 from aop.router.settings import read_router_settings
 from aop.serving.unit_settings import Stopping
+from tests.support.every import every
 from tests.support.settings import OIDC, control_plane_environment, router_environment
 
 CANARY = "canary-value-4711"
@@ -110,14 +111,14 @@ _ROUTER = [
 
 
 @pytest.mark.rows("OPS-03")
-@pytest.mark.parametrize(("name", "values"), _SHARED + _CONTROL_PLANE)
+@every(("name", "values"), _SHARED + _CONTROL_PLANE)
 def test_a_control_plane_setting_out_of_its_rule_is_named(name: str, values: tuple[str, ...]) -> None:
     for value in values:
         assert refused(read_control_plane_settings, control_plane_environment(**{name: value})) == {name}
 
 
 @pytest.mark.rows("OPS-03")
-@pytest.mark.parametrize(("name", "values"), _SHARED + _ROUTER)
+@every(("name", "values"), _SHARED + _ROUTER)
 def test_a_router_setting_out_of_its_rule_is_named(name: str, values: tuple[str, ...]) -> None:
     for value in values:
         assert refused(read_router_settings, router_environment(**{name: value})) == {name}

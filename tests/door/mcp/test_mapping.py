@@ -20,6 +20,7 @@ from aop.door.mcp.names import tool_names
 from aop.door.mcp.schemas import input_schema, output_schema
 from aop.door.mcp.tools import named_tools, skill_tools, tool_document
 from tests.cards.drawn import Draw
+from tests.support.every import every
 from tests.support.vectors import each
 
 ROOT = Path(assets.folder("contracts")).parent
@@ -102,12 +103,12 @@ def values(schema: dict[str, Any], name: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("name", "schema"), SAMPLES, ids=[name for name, _ in SAMPLES])
+@every(("name", "schema"), SAMPLES, ids=[name for name, _ in SAMPLES])
 def test_a_tool_accepts_exactly_what_its_skill_accepts(name: str, schema: dict[str, Any]) -> None:
     require_same_values(name, schema)
 
 
-@pytest.mark.parametrize("place", range(DRAWN))
+@every("place", range(DRAWN))
 def test_a_tool_accepts_exactly_what_a_drawn_skill_accepts(place: int) -> None:
     require_same_values(*drawn_schemas()[place])
 
