@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,9 @@ def surfaces() -> dict[str, Json]:
     return {name: surface(name) for name in names}
 
 
+@cache
 def surface(name: str) -> Json:
-    """One of them, for whoever needs one."""
+    """One of them. Nobody may change it: it is read once, which takes seconds, and is the same object for all."""
     document: Json = yaml.load((CONTRACTS / "openapi" / f"{name}.yaml").read_bytes(), _LOADER)  # noqa: S506
     return document
 

@@ -65,9 +65,10 @@ def test_every_request_header_that_the_platform_reads_is_in_the_list() -> None:
     """Looks at the calls that read one by its name, and at the constants named like one."""
     read: set[bytes] = set()
     for file in (Path(__file__).parents[2] / "src/aop").rglob("*.py"):
-        if file.parts[-2] in {"agent", "http"}:
+        text = file.read_text()
+        if file.parts[-2] in {"agent", "http"} or not ("single_header" in text or "header_values" in text):
             continue
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
                 first = node.args[0]
                 if node.func.attr in {"single_header", "header_values"} and isinstance(first, ast.Constant):
