@@ -12,7 +12,7 @@ import uvloop
 
 from aop.ledger.epochs import open_epoch
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
-from aop.ledger.figures.tiles import counted
+from aop.ledger.figures.tiles import tile_counts
 from aop.ledger.model import Writer
 from aop.ledger.months import Month
 from aop.ledger.sequence.sequencer import Sequencer
@@ -158,7 +158,7 @@ async def all_counted(connection: Connection, tell: Callable[[str], None]) -> No
     events = (calls + await connection.fetchval(_SEEDED)) * EVENTS_PER_CALL
     told = time.monotonic()
     while True:
-        end, tiles = await sequence_end(connection), (await counted(connection)).tiles
+        end, tiles = await sequence_end(connection), (await tile_counts(connection)).tiles
         head = await newest_head(connection)
         in_tree = 0 if head is None else head.size
         if min(end.past, in_tree) >= events and tiles >= events // NUMBERS_IN_TILE:

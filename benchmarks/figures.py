@@ -18,7 +18,7 @@ from aop.contracts.figures import Window
 from aop.ledger.epochs import open_epoch
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
 from aop.ledger.figures.reader import FiguresReader
-from aop.ledger.figures.tiles import counted
+from aop.ledger.figures.tiles import tile_counts
 from aop.ledger.model import Writer
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.local.postgres import EmbeddedPostgres
@@ -129,7 +129,7 @@ async def _sequence(url: str, postmaster: int, events: int) -> _Sequenced:
     own, store = time.process_time_ns(), store_cpu_nanos(postmaster)
     while (await connection.fetchval("SELECT max(past) FROM ledger.numbering") or 0) < events:
         await sequencer.turn()
-    while (await counted(connection)).tiles < events // NUMBERS_IN_TILE:
+    while (await tile_counts(connection)).tiles < events // NUMBERS_IN_TILE:
         await sequencer.turn()
     await sequencer.turn()  # the last tile may have filled one of level 1
     own, store = time.process_time_ns() - own, store_cpu_nanos(postmaster) - store

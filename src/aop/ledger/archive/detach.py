@@ -12,7 +12,7 @@ from aop.ledger.archive.export import NotOver, unended_of
 from aop.ledger.archive.file import FileWrong
 from aop.ledger.archive.verification import VerifiedExport, verified
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
-from aop.ledger.figures.tiles import counted
+from aop.ledger.figures.tiles import tile_counts
 from aop.ledger.months import PARTITIONED, Month, attached_months
 from aop.store.database import Connection
 from aop.store.migrations import OWNER_ROLE
@@ -113,7 +113,7 @@ async def _require_complete(connection: Connection, month: Month, judged: Verifi
     if rows != judged.last.invocations:
         raise FileWrong(f"{month} has {rows} Invocations, and the file {judged.last.invocations}")
     past = 0 if judged.last_number is None else judged.last_number + 1
-    if judged.in_tree != judged.last.events or (await counted(connection)).tiles * NUMBERS_IN_TILE < past:
+    if judged.in_tree != judged.last.events or (await tile_counts(connection)).tiles * NUMBERS_IN_TILE < past:
         raise NotCounted
 
 

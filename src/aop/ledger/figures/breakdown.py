@@ -57,7 +57,7 @@ class StepCounts:
     errors: Sequence[tuple[CodeCalls, ...]]
 
 
-class Turns:
+class Yielder:
     def __init__(self) -> None:
         self._sums = 0
 
@@ -98,9 +98,9 @@ class Breakdown:
         """How many kinds there are."""
         return len(self._kinds)
 
-    async def counts(self, steps: Sequence[Sequence[int]], turns: Turns) -> StepCounts:
+    async def counts(self, steps: Sequence[Sequence[int]], yielder: Yielder) -> StepCounts:
         """Of the sums of each step by kinds."""
-        table = _Table(self._kinds, list(zip(*steps, strict=True)), len(steps), turns)
+        table = _Table(self._kinds, list(zip(*steps, strict=True)), len(steps), yielder)
         agents, other_agents = await table.named(self._agents, itemgetter(0), _agent_counts)
         skills, other_skills = await table.named(self._skills, itemgetter(1), _skill_counts)
         errors = [table.sums(kind.error == place for kind in self._kinds) for place in range(self._errors)]
@@ -121,7 +121,7 @@ class _Table:
     kinds: Sequence[CallKind]
     columns: Sequence[Column]
     steps: int
-    turns: Turns
+    yielder: Yielder
 
     async def named(
         self, names: Sequence[N], place_of: Callable[[CallKind], int], entry: Callable[[N, CallCounts], T]
@@ -131,7 +131,7 @@ class _Table:
         for place, name in enumerate(names):
             counts = self.call_counts(place_of(kind) == place for kind in self.kinds)
             entries.append([entry(name, each) if each.calls else None for each in counts])
-            await self.turns.after(self.steps)
+            await self.yielder.after(self.steps)
         others = self.call_counts(place_of(kind) == len(names) for kind in self.kinds)
         rows = zip(*entries, strict=True) if entries else [()] * self.steps
         named = [tuple([each for each in row if each is not None]) for row in rows]

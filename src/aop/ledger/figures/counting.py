@@ -26,41 +26,34 @@ SELECT number.workspace_id, invocation.created_at, invocation.target_agent_id, i
  WHERE (number.sequence = 0 OR number.is_terminal)
 """  # noqa: S608  parts of our own, here and below
 """A call is counted once when it was accepted, without an outcome, and once more when it ended."""
-# Grouped before the look-up of keys, of which there are far fewer than calls.
-_BY_KEY: Final = f"""
+CALLS_OF_TILE: Final = f"""
 SELECT workspace_id, target_agent_id, capability, outcome, error_code, reason,
        array_agg(extract(epoch FROM date_trunc('minute', created_at))::bigint) AS minutes,
        array_agg(latency_ms) AS latencies
   FROM ({NUMBERED} AND number.number >= $1 * {NUMBERS_IN_TILE} AND number.number < ($1 + 1) * {NUMBERS_IN_TILE}) AS row
  GROUP BY 1, 2, 3, 4, 5, 6
 """  # noqa: S608
-_SAME_KEY: Final = """
-        figure_key.workspace_id = counted.workspace_id AND figure_key.target_agent_id = counted.target_agent_id
-    AND figure_key.capability = counted.capability AND figure_key.outcome IS NOT DISTINCT FROM counted.outcome
-    AND figure_key.error_code IS NOT DISTINCT FROM counted.error_code
-    AND figure_key.reason IS NOT DISTINCT FROM counted.reason
-"""
-CALLS_OF_TILE: Final = f"""
-SELECT counted.workspace_id, figure_key.key, minutes, latencies
-  FROM ({_BY_KEY}) AS counted LEFT JOIN ledger.figure_key ON {_SAME_KEY}
-"""  # noqa: S608
 """Of a tile of level 0 ($1): for each key the minutes in which its calls were accepted, in seconds since 1970, and
-their latencies. A key that no tile needed before has no number."""
-NUMBERS_OF_KEYS: Final = f"""
-SELECT counted.*, figure_key.key
+their latencies."""
+_KEYS: Final = """
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-       AS counted (workspace_id, target_agent_id, capability, outcome, error_code, reason)
-  JOIN ledger.figure_key ON {_SAME_KEY}
-"""  # noqa: S608
+       AS wanted (workspace_id, target_agent_id, capability, outcome, error_code, reason)
+"""
+_SAME_KEY: Final = """
+        figure_key.workspace_id = wanted.workspace_id AND figure_key.target_agent_id = wanted.target_agent_id
+    AND figure_key.capability = wanted.capability AND figure_key.outcome IS NOT DISTINCT FROM wanted.outcome
+    AND figure_key.error_code IS NOT DISTINCT FROM wanted.error_code
+    AND figure_key.reason IS NOT DISTINCT FROM wanted.reason
+"""
+NUMBERS_OF_KEYS: Final = f"SELECT wanted.*, figure_key.key {_KEYS} JOIN ledger.figure_key ON {_SAME_KEY}"
 """Of keys in columns those that have a number, and it."""
 ADD_KEYS: Final = f"""
 INSERT INTO ledger.figure_key (workspace_id, target_agent_id, capability, outcome, error_code, reason)
-SELECT workspace_id, target_agent_id, capability, outcome, error_code, reason
-  FROM ({_BY_KEY}) AS counted
+SELECT wanted.* {_KEYS}
  WHERE NOT EXISTS (SELECT FROM ledger.figure_key WHERE {_SAME_KEY})
     ON CONFLICT DO NOTHING
 """  # noqa: S608
-"""The keys that a tile of level 0 ($1) is the first to need."""
+"""Of keys in columns those that have no number get one."""
 HOURS_OF_RUN: Final = f"""
 SELECT workspace_id, extract(epoch FROM start)::bigint, parts
   FROM ledger.figure

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from aop.contracts.figures import LATENCY_ERROR, FigureBucket, Figures, Latency, LeftOut, Window, WindowFigures
-from aop.ledger.figures.breakdown import Breakdown, Turns
+from aop.ledger.figures.breakdown import Breakdown, Yielder
 from aop.ledger.figures.latency_buckets import latency_of
 from aop.ledger.figures.tally import Key, StepSums
 
@@ -21,7 +21,7 @@ N = TypeVar("N", str, tuple[str, str])
 
 
 class FiguresDocument:
-    """Of a Workspace and a window whose keys and calls in total are known. The loop of the unit has its turns."""
+    """Of a Workspace and a window whose keys and calls in total are known. The loop of the unit runs in between."""
 
     def __init__(
         self, workspace_id: str, window: Window, keys: Mapping[int, Key], total: StepSums[dict[int, int]]
@@ -44,14 +44,14 @@ class FiguresDocument:
         return self._in_bucket.sums
 
     async def of(self, steps: Sequence[StepSums[list[int]]]) -> Figures:
-        window, turns, whole = self._window, Turns(), [0] * self._in_total.sums
+        window, yielder, whole = self._window, Yielder(), [0] * self._in_total.sums
         for number, kind in self._in_total.kinds.items():
             whole[kind] += self._total.calls[number]
-        (total,) = await _members(self._in_total, [whole], [self._total], turns)
+        (total,) = await _members(self._in_total, [whole], [self._total], yielder)
         buckets = list[FigureBucket]()
-        for members in await _members(self._in_bucket, [step.calls for step in steps], steps, turns):
+        for members in await _members(self._in_bucket, [step.calls for step in steps], steps, yielder):
             buckets.append(FigureBucket(start=window.start(len(buckets)), **members))
-            await turns.after(_AS_LONG_AS)
+            await yielder.after(_AS_LONG_AS)
         return Figures(
             workspace_id=self._workspace_id,
             since=window.start(0),
@@ -71,13 +71,13 @@ class FiguresDocument:
 
 
 async def _members(
-    breakdown: Breakdown, sums: Sequence[Sequence[int]], steps: Sequence[StepSums[Any]], turns: Turns
+    breakdown: Breakdown, sums: Sequence[Sequence[int]], steps: Sequence[StepSums[Any]], yielder: Yielder
 ) -> Sequence[dict[str, Any]]:
     """Of the figures of each step."""
-    counts, latencies = await breakdown.counts(sums, turns), list[Latency | msgspec.UnsetType]()
+    counts, latencies = await breakdown.counts(sums, yielder), list[Latency | msgspec.UnsetType]()
     for step in steps:
         latencies.append(latency_of(step.latencies, step.max_ms) if any(step.latencies) else msgspec.UNSET)
-        await turns.after(_AS_LONG_AS)
+        await yielder.after(_AS_LONG_AS)
     columns = {**{field.name: getattr(counts, field.name) for field in fields(counts)}, "latency": latencies}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

@@ -63,7 +63,7 @@ class FiguresReader:
             steps = [StepSums([0] * document.sums) for _ in range(window.buckets)]
             await _tally(connection, ROWS_IN_WINDOW + plan, workspace_id, window, steps, document.kinds)
         for row in late:
-            steps[row.step].add_calls(document.kinds[numbers[row.key]], row)
+            steps[row.number].add_calls(document.kinds[numbers[row.key]], row)
         return await document.of(steps)
 
 

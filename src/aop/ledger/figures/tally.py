@@ -26,6 +26,8 @@ class Key(NamedTuple):
 
 
 class KeyRow(Row, frozen=True):
+    """A key and its number."""
+
     number: int
     agent_id: str
     capability: str
@@ -38,22 +40,12 @@ class KeyRow(Row, frozen=True):
         return Key(self.agent_id, self.capability, self.outcome, self.error_code, self.reason)
 
 
-class LateRow(Row, frozen=True):
-    """Calls that no tile counts."""
+class LateRow(KeyRow, frozen=True):
+    """Calls that no tile counts; its number is that of the step."""
 
-    step: int
-    agent_id: str
-    capability: str
-    outcome: EventType | None
-    error_code: ErrorCode | None
-    reason: Reason | None
     latency: int | None
     max_latency_ms: int | None
     calls: int
-
-    @property
-    def key(self) -> Key:
-        return Key(self.agent_id, self.capability, self.outcome, self.error_code, self.reason)
 
 
 S = TypeVar("S", bound=dict[int, int] | list[int])

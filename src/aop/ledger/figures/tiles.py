@@ -50,20 +50,20 @@ _ROWS_AT_ONCE: Final = 200
 _HOURS_AT_ONCE: Final = 50
 
 
-class Counted(Row, frozen=True):
+class TileCounts(Row, frozen=True):
     edition: int
     tiles: int
     runs: int
 
 
-async def counted(connection: Connection) -> Counted:
-    return to_row(Counted, await connection.fetchrow(COUNTED))
+async def tile_counts(connection: Connection) -> TileCounts:
+    return to_row(TileCounts, await connection.fetchrow(COUNTED))
 
 
 async def count_tiles(connection: Connection, past: int, learned: LearnedCalls, limit: int) -> bool:
     """Counts the first tiles that are not counted, as far as the numbers before `past` fill them, each in its own
     transaction. What was not learned is read. True when none is left."""
-    newest = await counted(connection)
+    newest = await tile_counts(connection)
     edition, tiles, runs = newest.edition, newest.tiles, newest.runs
     for _ in range(limit):
         if tiles == (runs + 1) * TILES_IN_RUN:
@@ -72,11 +72,8 @@ async def count_tiles(connection: Connection, past: int, learned: LearnedCalls, 
         elif (tiles + 1) * NUMBERS_IN_TILE > past:
             return True
         else:
-            calls = learned.take(tiles)
-            rows = rows_of_tile(connection, tiles, adds_keys=True)
-            if calls is not None:
-                rows = _rows_of_learned(connection, tiles, calls, learned.keys)
-            await _count_tile(connection, edition, tiles, rows)
+            calls = learned.take(tiles) or await _calls_of_tile(connection, tiles)
+            await _count_tile(connection, edition, tiles, calls, learned.keys)
             tiles += 1
     return False
 
@@ -85,7 +82,7 @@ async def begin_edition(connection: Connection) -> int | None:
     """Counts the first tiles again, in an edition that counts from now on; the sequencer counts the others. None while
     there is no tile. Tiles over rows of detached months are as they were: of these there is nothing to count. All of
     them are there at once, so that reads never miss their calls."""
-    newest = await counted(connection)
+    newest = await tile_counts(connection)
     if newest.tiles == 0:
         return None
     edition, last = newest.edition + 1, await connection.fetchval("SELECT max(last_number) FROM ledger.detached_month")
@@ -99,53 +96,36 @@ async def begin_edition(connection: Connection) -> int | None:
                 await connection.execute(_ADD_TILE, edition, 0, tile)
                 await connection.execute(_COPY, edition, tile, newest.edition)
             else:
-                await _count_tile(connection, edition, tile, rows_of_tile(connection, tile, adds_keys=True))
+                await _count_tile(connection, edition, tile, await _calls_of_tile(connection, tile), {})
     return edition
 
 
-async def rows_of_tile(connection: Connection, tile: int, *, adds_keys: bool = False) -> AsyncIterator[FigureRow]:
-    """As they should be in the store, of a tile of level 0. Calls of a key that has no number are left out."""
-    calls = await connection.fetch(CALLS_OF_TILE, tile)
-    if adds_keys and any(row["key"] is None for row in calls):
-        await connection.execute(ADD_KEYS, tile)
-        calls = await connection.fetch(CALLS_OF_TILE, tile)
-    for row in rows_of_calls(row for row in calls if row["key"] is not None):
-        yield row
+async def _calls_of_tile(connection: Connection, tile: int) -> CallsByMinute:
+    """Of a tile of level 0, from the rows of the Ledger."""
+    calls = defaultdict[int, dict[Key, list[int | None]]](lambda: defaultdict(list))
+    for *key, minutes, latencies in await connection.fetch(CALLS_OF_TILE, tile):
+        for minute, latency_ms in zip(minutes, latencies, strict=True):
+            calls[minute][tuple(key)].append(latency_ms)
+    return calls
 
 
-async def _rows_of_learned(
-    connection: Connection, tile: int, calls: CallsByMinute, keys: dict[Key, int]
-) -> AsyncIterator[FigureRow]:
-    """Likewise, from calls that were counted when they got their numbers."""
-    unknown = {key for of_minute in calls.values() for key in of_minute} - keys.keys()
-    if unknown:
-        keys |= await _numbers_of(connection, unknown)
-        if not unknown <= keys.keys():
-            await connection.execute(ADD_KEYS, tile)
-            keys |= await _numbers_of(connection, unknown)
+async def numbers_of(connection: Connection, keys: Iterable[Key], *, adds: bool = False) -> dict[Key, int]:
+    """Of those that have one. If `adds`, those that no tile needed before get one."""
+    columns = [list(column) for column in zip(*keys, strict=True)]
+    if not columns:
+        return {}
+    if adds:
+        await connection.execute(ADD_KEYS, *columns)
+    return {tuple(key): number for *key, number in await connection.fetch(NUMBERS_OF_KEYS, *columns)}
+
+
+def rows_of_calls(calls: CallsByMinute, numbers: Mapping[Key, int]) -> Iterator[FigureRow]:
+    """As they should be in the store. Calls of a key that has no number are left out."""
     minutes = defaultdict[tuple[str, int], _Minute](_Minute)
     for start, of_minute in calls.items():
         for key, latencies in of_minute.items():
-            minutes[key[0], start].add(keys[key], latencies)
-    for row in _rows_of_minutes(minutes):
-        yield row
-
-
-async def _numbers_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, int]:
-    found = await connection.fetch(NUMBERS_OF_KEYS, *(list(column) for column in zip(*keys, strict=True)))
-    return {tuple(key): number for *key, number in found}
-
-
-def rows_of_calls(calls: Iterable[tuple[str, int, Sequence[int], Sequence[int | None]]]) -> Iterator[FigureRow]:
-    """From the calls of each Workspace and key: in which minutes they were accepted, and their latencies."""
-    minutes = defaultdict[tuple[str, int], _Minute](_Minute)
-    for workspace_id, key, starts, latencies in calls:
-        for start, latency_ms in zip(starts, latencies, strict=True):
-            minutes[workspace_id, start].add(key, (latency_ms,))
-    return _rows_of_minutes(minutes)
-
-
-def _rows_of_minutes(minutes: Mapping[tuple[str, int], "_Minute"]) -> Iterator[FigureRow]:
+            if key in numbers:
+                minutes[key[0], start].add(numbers[key], latencies)
     rows = RowsOfHours()
     for (workspace_id, hour), begun in groupby(sorted(minutes), key=_hour_of):
         yield from rows.add(workspace_id, hour, {start: minutes[workspace_id, start].cell() for _, start in begun})
@@ -195,16 +175,25 @@ def _rows_of_hour(rows: RowsOfHours, hour: tuple[str, int], minutes: Mapping[int
         yield from rows.add(*hour, {start: each.take_cell() for start, each in minutes.items()})
 
 
-async def _count_tile(connection: Connection, edition: int, tile: int, rows: AsyncIterator[FigureRow]) -> None:
-    """Of level 0."""
+async def _count_tile(
+    connection: Connection, edition: int, tile: int, calls: CallsByMinute, numbers: dict[Key, int]
+) -> None:
+    """Of level 0. Keeps the numbers of keys that it learns."""
     async with connection.transaction():
-        await _add(connection, (edition, 0, tile), rows)
+        unknown = {key for of_minute in calls.values() for key in of_minute} - numbers.keys()
+        numbers |= await numbers_of(connection, unknown, adds=True)
+        await _add(connection, (edition, 0, tile), _each(rows_of_calls(calls, numbers)))
 
 
 async def _count_run(connection: Connection, edition: int, run: int) -> None:
     """Of level 1."""
     async with connection.transaction():
         await _add(connection, (edition, 1, run), rows_of_run(connection, edition, run))
+
+
+async def _each(rows: Iterable[FigureRow]) -> AsyncIterator[FigureRow]:
+    for row in rows:
+        yield row
 
 
 async def _add(connection: Connection, place: tuple[int, int, int], rows: AsyncIterator[FigureRow]) -> None:

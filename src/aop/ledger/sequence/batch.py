@@ -45,7 +45,7 @@ class OpeningFound(Row, frozen=True):
         return None if event.is_terminal else (self.invocation_id, self.root_task_id, event.sequence)
 
 
-class Unended(Row, frozen=True):
+class RunningInvocation(Row, frozen=True):
     """An Invocation whose opening has this number and whose terminal has none; `sequence` is of its last with one."""
 
     number: int
@@ -54,7 +54,7 @@ class Unended(Row, frozen=True):
     root_task_id: UUID
 
 
-class Numbered(NamedTuple):
+class NumberRow(NamedTuple):
     """A row of ledger.number: the number is of its first event."""
 
     number: int
@@ -72,10 +72,10 @@ class Numbered(NamedTuple):
         return self.number + self.events
 
 
-def numbered(
-    first: int, openings: Sequence[OpeningFound], events: Sequence[EventFound], unended: dict[UUID, Unended]
-) -> Iterator[tuple[Numbered, Sequence[Any]]]:
-    """Rows from this number on, each with the columns of its leaves. On the way `unended` is kept up to date.
+def number_rows(
+    first: int, openings: Sequence[OpeningFound], events: Sequence[EventFound], running: dict[UUID, RunningInvocation]
+) -> Iterator[tuple[NumberRow, Sequence[Any]]]:
+    """Rows from this number on, each with the columns of its leaves. On the way `running` is kept up to date.
 
     By time as far as the clocks of several Routers allow. Whatever they say, an Invocation's events follow each other,
     and a parent's opening stands before those of its children.
@@ -92,17 +92,19 @@ def numbered(
     found.sort()
     for _, _, invocation_id, sequence, one in found:
         if isinstance(one, OpeningFound):
-            row = Numbered(first, invocation_id, 0, one.events, False, one.workspace_id, one.root_task_id, one.position)
-            unended[invocation_id] = Unended(first, one.events - 1, one.workspace_id, one.root_task_id)
+            row = NumberRow(
+                first, invocation_id, 0, one.events, False, one.workspace_id, one.root_task_id, one.position
+            )
+            running[invocation_id] = RunningInvocation(first, one.events - 1, one.workspace_id, one.root_task_id)
             first += one.events
         else:
-            known = unended[invocation_id]
+            known = running[invocation_id]
             workspace_id, root_task_id = known.workspace_id, known.root_task_id
-            row = Numbered(first, invocation_id, sequence, 1, one.is_terminal, workspace_id, root_task_id, None)
+            row = NumberRow(first, invocation_id, sequence, 1, one.is_terminal, workspace_id, root_task_id, None)
             if one.is_terminal:
-                del unended[invocation_id]
+                del running[invocation_id]
             else:
-                unended[invocation_id] = Unended(known.number, sequence, workspace_id, root_task_id)
+                running[invocation_id] = RunningInvocation(known.number, sequence, workspace_id, root_task_id)
             first += 1
         yield row, one.leaf
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from aop.ledger.sequence.store import ENDED_EPOCH, LifeRow
+from aop.ledger.sequence.store import ENDED_EPOCH, EpochRow
 
 # A missing position is of a call that was refused, or of a write that commits late. So many are looked up at a time.
 _MAX_LOOKED_UP = 2_000
@@ -11,14 +11,14 @@ _MAX_LOOKED_UP = 2_000
 class EpochPositions:
     """`seen` is the last position that was found. Below it, `missing` ones have no row yet."""
 
-    def __init__(self, life: LifeRow) -> None:
-        self.router_id, self.epoch = life.router_id, life.epoch
-        self.seen = life.numbered - 1
+    def __init__(self, epoch: EpochRow) -> None:
+        self.router_id, self.epoch = epoch.router_id, epoch.epoch
+        self.seen = epoch.numbered - 1
         self.missing: dict[int, None] = {}
-        self._numbered_below = life.numbered
+        self._numbered_below = epoch.numbered
         self._looked_up: list[int] = []
 
-    def behind(self) -> tuple[str, int, int]:
+    def next_after(self) -> tuple[str, int, int]:
         return self.router_id, self.epoch, self.seen
 
     def to_look_up(self) -> Sequence[tuple[str, int, int]]:
@@ -36,13 +36,13 @@ class EpochPositions:
             else:
                 self.missing.pop(position, None)
 
-    def looked_up(self, life: LifeRow) -> None:
+    def looked_up(self, epoch: EpochRow) -> None:
         """What was looked up after the epoch was read is final below its checkpoint, or in an epoch that is over. The
         rest goes to the end of the queue."""
         for position in self._looked_up:
             if position in self.missing:
                 del self.missing[position]
-                if not life.is_over and position >= life.settled:
+                if not epoch.is_over and position >= epoch.settled:
                     self.missing[position] = None
         self._looked_up = []
 

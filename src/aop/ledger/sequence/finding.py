@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from aop.ledger.sequence import store
-from aop.ledger.sequence.batch import EventFound, OpeningFound, Unended
+from aop.ledger.sequence.batch import EventFound, OpeningFound, RunningInvocation
 from aop.ledger.sequence.epoch_positions import EpochPositions
 from aop.store.database import Connection
 
@@ -17,16 +17,16 @@ MAX_EVENTS: Final = 2_000
 _MAX_OLD_EPOCHS: Final = 16
 _MAX_DEPTH: Final = 1_000
 
-Life = tuple[str, int]
+EpochKey = tuple[str, int]
 Position = tuple[str, int, int]
 """Of an epoch of a Router."""
 
 
 @dataclass(frozen=True)
-class Unnumbered:
+class UnnumberedRows:
     openings: Sequence[OpeningFound]
     events: Sequence[EventFound]
-    lives: Sequence[store.LifeRow]
+    epochs: Sequence[store.EpochRow]
     has_all_openings: bool
     """Of these epochs."""
     is_all: bool
@@ -37,39 +37,39 @@ class Finder:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._positions: dict[Life, EpochPositions] = {}
+        self._positions: dict[EpochKey, EpochPositions] = {}
 
-    async def find(self, unended: Mapping[UUID, Unended]) -> Unnumbered:
+    async def find(self, running: Mapping[UUID, RunningInvocation]) -> UnnumberedRows:
         connection = self._connection
-        over, live = _split(await store.lives(connection))
-        lives = [*over[:_MAX_OLD_EPOCHS], *live]
-        for life in lives:
-            self._positions.setdefault((life.router_id, life.epoch), EpochPositions(life))
-        known = [self._positions[life.router_id, life.epoch] for life in lives]
-        ahead = await store.openings_behind(connection, [each.behind() for each in known], MAX_OPENINGS)
+        over, live = _split(await store.epochs(connection))
+        epochs = [*over[:_MAX_OLD_EPOCHS], *live]
+        for epoch in epochs:
+            self._positions.setdefault((epoch.router_id, epoch.epoch), EpochPositions(epoch))
+        known = [self._positions[epoch.router_id, epoch.epoch] for epoch in epochs]
+        ahead = await store.openings_behind(connection, [each.next_after() for each in known], MAX_OPENINGS)
         late = await store.openings_at(connection, [place for each in known for place in each.to_look_up()])
-        places = defaultdict[Life, list[int]](list)
+        places = defaultdict[EpochKey, list[int]](list)
         for one in (*ahead, *late):
             places[one.router_id, one.epoch].append(one.position)
-        for life, each in zip(lives, known, strict=True):
-            each.found(places[life.router_id, life.epoch])
-            each.looked_up(life)
-        openings = await self._with_ancestors(unended, [one for one in (*ahead, *late) if not one.is_numbered])
+        for epoch, each in zip(epochs, known, strict=True):
+            each.found(places[epoch.router_id, epoch.epoch])
+            each.looked_up(epoch)
+        openings = await self._with_ancestors(running, [one for one in (*ahead, *late) if not one.is_numbered])
         events = [one.next_event for one in openings if one.next_event is not None]
-        behind = [(invocation, one.root_task_id, one.sequence) for invocation, one in unended.items()]
+        behind = [(invocation, one.root_task_id, one.sequence) for invocation, one in running.items()]
         behind += [place for one in openings if (place := one.open_behind) is not None]
         later = await store.events_behind(connection, behind, MAX_EVENTS)
         has_all_openings = len(ahead) < MAX_OPENINGS
         is_all = has_all_openings and len(later) < MAX_EVENTS and len(over) <= _MAX_OLD_EPOCHS
-        return Unnumbered(openings, [*events, *later], lives, has_all_openings, is_all)
+        return UnnumberedRows(openings, [*events, *later], epochs, has_all_openings, is_all)
 
-    def numbered_positions(self, found: Unnumbered) -> Sequence[Position]:
+    def numbered_positions(self, found: UnnumberedRows) -> Sequence[Position]:
         """The positions below which everything has its number once what was found has one, where they are new."""
         return [
-            (life.router_id, life.epoch, position)
-            for life in found.lives
-            if (positions := self._positions.get((life.router_id, life.epoch))) is not None
-            and (position := positions.numbered_below(is_over=life.is_over and found.has_all_openings)) is not None
+            (epoch.router_id, epoch.epoch, position)
+            for epoch in found.epochs
+            if (positions := self._positions.get((epoch.router_id, epoch.epoch))) is not None
+            and (position := positions.numbered_below(is_over=epoch.is_over and found.has_all_openings)) is not None
         ]
 
     def forget_ended(self, written: Iterable[Position]) -> None:
@@ -79,7 +79,7 @@ class Finder:
                 del self._positions[router_id, epoch]
 
     async def _with_ancestors(
-        self, unended: Mapping[UUID, Unended], openings: Sequence[OpeningFound]
+        self, running: Mapping[UUID, RunningInvocation], openings: Sequence[OpeningFound]
     ) -> Sequence[OpeningFound]:
         """A parent was written before its child, so that it is there; it may be of an epoch whose turn comes later."""
         parents = {one.parent_invocation_id for one in openings if one.parent_invocation_id is not None}
@@ -87,7 +87,7 @@ class Finder:
             return openings
         batch = {one.invocation_id: one for one in openings}
         for _ in range(_MAX_DEPTH):
-            missing = [parent for parent in parents if parent not in batch and parent not in unended]
+            missing = [parent for parent in parents if parent not in batch and parent not in running]
             if not missing:
                 break
             above = [one for one in await store.openings_named(self._connection, missing) if not one.is_numbered]
@@ -96,6 +96,6 @@ class Finder:
         return list(batch.values())
 
 
-def _split(lives: Sequence[store.LifeRow]) -> tuple[Sequence[store.LifeRow], Sequence[store.LifeRow]]:
+def _split(epochs: Sequence[store.EpochRow]) -> tuple[Sequence[store.EpochRow], Sequence[store.EpochRow]]:
     """Epochs that are over, the oldest first, and the others."""
-    return [life for life in lives if life.is_over], [life for life in lives if not life.is_over]
+    return [epoch for epoch in epochs if epoch.is_over], [epoch for epoch in epochs if not epoch.is_over]

@@ -14,8 +14,8 @@ from aop.ledger.figures.tiles import count_tiles
 from aop.ledger.group_commit import FENCED, Connect
 from aop.ledger.model import Writer
 from aop.ledger.sequence import store
-from aop.ledger.sequence.batch import Numbered, Unended, numbered
-from aop.ledger.sequence.finding import Finder, Unnumbered
+from aop.ledger.sequence.batch import NumberRow, RunningInvocation, number_rows
+from aop.ledger.sequence.finding import Finder, UnnumberedRows
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.store import TreeBroken
 from aop.store.database import CONNECTION_LOST, Connection
@@ -34,20 +34,20 @@ _STORE_FAILS: Final = ("08", "25006", "40", "53", "55", "57")
 
 
 @dataclass
-class _Held:
+class _Holder:
     """What the holder of the lock knows. It is read again whenever the lock was taken again."""
 
     connection: Connection
     past: int
     finder: Finder
-    unended: dict[UUID, Unended]
+    running: dict[UUID, RunningInvocation]
     tree: TreeGrowth | None
     """None if the rows are not those of the newest head: nothing is added to a tree that is broken."""
     calls: LearnedCalls = field(default_factory=LearnedCalls)
 
     @property
     def settled(self) -> int:
-        return min((one.number for one in self.unended.values()), default=self.past)
+        return min((one.number for one in self.running.values()), default=self.past)
 
 
 class Sequencer:
@@ -59,28 +59,28 @@ class Sequencer:
         self._writer = writer
         self._pause_seconds = pause_seconds
         self._connection: Connection | None = None
-        self._held: _Held | None = None
+        self._holder: _Holder | None = None
         self._all_numbered_at = 0.0
 
     @property
     def is_holder(self) -> bool:
-        return self._held is not None
+        return self._holder is not None
 
     @property
     def lag_seconds(self) -> float:
         """How long ago it last had numbered all that it found; 0 where another one holds the lock."""
-        return time.monotonic() - self._all_numbered_at if self._held else 0.0
+        return time.monotonic() - self._all_numbered_at if self._holder else 0.0
 
     @property
     def is_tree_broken(self) -> bool:
         """Whether the holder of the lock found rows that are not those of the newest head."""
-        return self._held is not None and self._held.tree is None
+        return self._holder is not None and self._holder.tree is None
 
     @property
     def unproven(self) -> int:
         """How many numbered events are not in the tree yet; 0 where another one holds the lock."""
-        held = self._held
-        return 0 if held is None else held.past - (0 if held.tree is None else held.tree.size)
+        holder = self._holder
+        return 0 if holder is None else holder.past - (0 if holder.tree is None else holder.tree.size)
 
     async def turn(self) -> None:
         """The end of the loop, while it sleeps too, frees the lock at once."""
@@ -95,23 +95,23 @@ class Sequencer:
             await asyncio.sleep(self._pause_seconds)
 
     async def _turn(self) -> None:
-        if self._held is None:
-            self._held = await self._take_over()
-            if self._held is None:
+        if self._holder is None:
+            self._holder = await self._take_over()
+            if self._holder is None:
                 await asyncio.sleep(TAKE_OVER_SECONDS)
                 return
             self._all_numbered_at = time.monotonic()
         began = time.monotonic()
-        is_all = await self._number(self._held)
-        counted = await count_tiles(self._held.connection, self._held.past, self._held.calls, _MAX_TILES_AT_ONCE)
-        grown = self._held.tree is None or await self._held.tree.grow(self._held.past)
+        is_all = await self._number(self._holder)
+        counted = await count_tiles(self._holder.connection, self._holder.past, self._holder.calls, _MAX_TILES_AT_ONCE)
+        grown = self._holder.tree is None or await self._holder.tree.grow(self._holder.past)
         if is_all:
             self._all_numbered_at = began
         # Behind a long backlog it works half of the time, so that calls have the store for the other half.
         worked = min(time.monotonic() - began, TAKE_OVER_SECONDS)
         await asyncio.sleep(self._pause_seconds if is_all and counted and grown else worked * bool(self._pause_seconds))
 
-    async def _take_over(self) -> _Held | None:
+    async def _take_over(self) -> _Holder | None:
         if self._connection is None:
             self._connection = await self._connect()
             await store.prepare(self._connection)
@@ -119,50 +119,49 @@ class Sequencer:
         if not await store.take_lock(connection):
             return None
         end = await store.sequence_end(connection)
-        rows = await store.unended(connection, end.settled)
-        unended = {
-            row.invocation_id: Unended(row.number, row.sequence, row.workspace_id, row.root_task_id) for row in rows
-        }
-        return _Held(connection, end.past, Finder(connection), unended, await _tree(connection))
+        running = await store.running(connection, end.settled)
+        return _Holder(connection, end.past, Finder(connection), running, await _tree(connection))
 
     def _drop(self) -> None:
-        self._held = None
+        self._holder = None
         if self._connection is not None:
             self._connection.terminate()
             self._connection = None
 
-    async def _number(self, held: _Held) -> bool:
+    async def _number(self, holder: _Holder) -> bool:
         """Numbers what it finds, up to a limit. True when that was all."""
-        found = await held.finder.find(held.unended)
-        rows, leaves = await self._numbered(held, found)
-        told = held.finder.numbered_positions(found)
-        if rows or told:
-            async with held.connection.transaction():
+        found = await holder.finder.find(holder.running)
+        rows, leaves = await self._number_rows(holder, found)
+        positions = holder.finder.numbered_positions(found)
+        if rows or positions:
+            async with holder.connection.transaction():
                 if rows:
-                    await store.add_numbers(held.connection, self._writer, rows, held.settled)
-                if told:
-                    await store.add_positions(held.connection, told)
-        await self._learn(held, rows, leaves)
-        held.finder.forget_ended(told)
+                    await store.add_numbers(holder.connection, self._writer, rows, holder.settled)
+                if positions:
+                    await store.add_positions(holder.connection, positions)
+        await self._learn(holder, rows, leaves)
+        holder.finder.forget_ended(positions)
         return found.is_all
 
-    async def _numbered(self, held: _Held, found: Unnumbered) -> tuple[Sequence[Numbered], Sequence[Sequence[Any]]]:
+    async def _number_rows(
+        self, holder: _Holder, found: UnnumberedRows
+    ) -> tuple[Sequence[NumberRow], Sequence[Sequence[Any]]]:
         """The rows with their numbers, and the columns that the leaves of each are made from."""
-        rows, leaves = list[Numbered](), list[Sequence[Any]]()
+        rows, leaves = list[NumberRow](), list[Sequence[Any]]()
         await asyncio.sleep(0)
-        for row, leaf in numbered(held.past, found.openings, found.events, held.unended):
+        for row, leaf in number_rows(holder.past, found.openings, found.events, holder.running):
             if len(rows) % _NUMBERED_AT_ONCE == 0:
                 await asyncio.sleep(0)
             rows.append(row)
             leaves.append(leaf)
-        held.past = rows[-1].past if rows else held.past
+        holder.past = rows[-1].past if rows else holder.past
         return rows, leaves
 
-    async def _learn(self, held: _Held, rows: Sequence[Numbered], leaves: Sequence[Sequence[Any]]) -> None:
+    async def _learn(self, holder: _Holder, rows: Sequence[NumberRow], leaves: Sequence[Sequence[Any]]) -> None:
         """They were just read, and rows never change: neither figures nor the tree need to read them again."""
-        tree, calls = held.tree, held.calls
+        tree, calls = holder.tree, holder.calls
         if tree is not None:
-            tree.begin_learning(rows[0].number if rows else held.past)
+            tree.begin_learning(rows[0].number if rows else holder.past)
         events = 0
         for row, leaf in zip(rows, leaves, strict=True):
             events += row.events

@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from aop.ledger.model import OPENING_EVENTS, Writer
-from aop.ledger.sequence.batch import EventFound, Numbered, OpeningFound
+from aop.ledger.sequence.batch import EventFound, NumberRow, OpeningFound, RunningInvocation
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS
 from aop.store.database import Connection
 from aop.store.rows import Row, to_rows
@@ -47,7 +47,7 @@ _OPENINGS_AT_ONCE: Final = 50
 _ROWS_AT_ONCE: Final = 100
 _EVENTS_OF: Final = {str(opening): len(events) for opening, events in OPENING_EVENTS.items()}
 # An epoch is over once a newer one of its Router exists: whoever opened that waited for the writers of this one.
-_LIVES = """
+_EPOCHS = """
 SELECT life.router_id, life.epoch, coalesce(numbered.position, 1), coalesce(settled.position, 1),
        EXISTS (SELECT FROM ledger.epoch AS newer WHERE newer.router_id = life.router_id AND newer.epoch > life.epoch)
   FROM ledger.epoch AS life
@@ -87,9 +87,10 @@ SELECT event.*
                       ORDER BY one.sequence OFFSET 0) AS event
  LIMIT $4
 """  # noqa: S608
-_UNENDED = """
-SELECT opened.invocation_id, opened.root_task_id, opened.number, opened.workspace_id,
-       (SELECT max(sequence + events) - 1 FROM ledger.number AS last WHERE last.invocation_id = opened.invocation_id)
+_RUNNING = """
+SELECT opened.invocation_id, opened.number,
+       (SELECT max(sequence + events) - 1 FROM ledger.number AS last WHERE last.invocation_id = opened.invocation_id),
+       opened.workspace_id, opened.root_task_id
   FROM ledger.number AS opened
  WHERE opened.number >= $1 AND opened.sequence = 0
    AND NOT EXISTS (SELECT FROM ledger.number AS ended
@@ -97,7 +98,7 @@ SELECT opened.invocation_id, opened.root_task_id, opened.number, opened.workspac
 """
 
 
-class LifeRow(Row, frozen=True):
+class EpochRow(Row, frozen=True):
     """An epoch: all below `numbered` has numbers, all below `settled` was written or never will be."""
 
     router_id: str
@@ -105,14 +106,6 @@ class LifeRow(Row, frozen=True):
     numbered: int
     settled: int
     is_over: bool
-
-
-class UnendedRow(Row, frozen=True):
-    invocation_id: UUID
-    root_task_id: UUID
-    number: int
-    workspace_id: str
-    sequence: int
 
 
 class SequenceRow(Row, frozen=True):
@@ -154,12 +147,14 @@ async def sequence_end(connection: Connection) -> SequenceRow:
     return SequenceRow(0, 0) if row is None else SequenceRow(*row)
 
 
-async def unended(connection: Connection, settled: int) -> Sequence[UnendedRow]:
-    return to_rows(UnendedRow, await connection.fetch(_UNENDED, settled))
+async def running(connection: Connection, settled: int) -> dict[UUID, RunningInvocation]:
+    """Of those that were numbered from there on."""
+    rows = await connection.fetch(_RUNNING, settled)
+    return {invocation: RunningInvocation(*row) for invocation, *row in rows}
 
 
-async def lives(connection: Connection) -> Sequence[LifeRow]:
-    return to_rows(LifeRow, await connection.fetch(_LIVES, ENDED_EPOCH))
+async def epochs(connection: Connection) -> Sequence[EpochRow]:
+    return to_rows(EpochRow, await connection.fetch(_EPOCHS, ENDED_EPOCH))
 
 
 async def openings_behind(
@@ -187,7 +182,7 @@ async def events_behind(
     return [_event(invocation, leaf) for invocation, *leaf in await connection.fetch(_EVENTS, *columns, limit)]
 
 
-async def add_numbers(connection: Connection, writer: Writer, rows: Sequence[Numbered], settled: int) -> None:
+async def add_numbers(connection: Connection, writer: Writer, rows: Sequence[NumberRow], settled: int) -> None:
     """In the caller's transaction. A number that is taken, or a newer epoch of the writer, refuses all of it."""
     await connection.execute(
         "INSERT INTO ledger.numbering (first, past, settled, router_id, epoch) VALUES ($1, $2, $3, $4, $5)",
@@ -199,11 +194,11 @@ async def add_numbers(connection: Connection, writer: Writer, rows: Sequence[Num
     )
     # Arrays of so many values would cost the driver more than all else here.
     await connection.copy_records_to_table(
-        "number", schema_name="ledger", records=_paced(rows), columns=Numbered._fields
+        "number", schema_name="ledger", records=_paced(rows), columns=NumberRow._fields
     )
 
 
-async def _paced(rows: Sequence[Numbered]) -> AsyncIterator[Numbered]:
+async def _paced(rows: Sequence[NumberRow]) -> AsyncIterator[NumberRow]:
     for count, row in enumerate(rows, 1):
         if count % _ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
