@@ -62,12 +62,28 @@ def test_the_difference_between_two_versions_is_readable_and_in_the_address(tab:
     compatibility = page.get_by_role("region", name="Compatibility")
     expect(compatibility).to_contain_text('These inputs stop being valid: {"text":"')
     expect(compatibility).to_contain_text("Old readers refuse these outputs:")
+    assert len([one for one in tab.requests if "/compatibility?" in one.url]) == 1
     page.get_by_role("button", name="Swap").click()
     expect(page.get_by_role("region", name="Limits")).to_contain_text("10 s → 30 s")
     address = page.url
     page.reload()
     expect(page).to_have_url(address)
     expect(page.get_by_role("region", name="Limits")).to_contain_text("10 s → 30 s")
+
+
+def test_a_comparison_that_the_platform_cannot_make_now_is_said_and_can_be_asked_for_again(tab: Tab) -> None:
+    asked: list[Route] = []
+    tab.page.route("**/compatibility?*", lambda route: asked.append(route), times=1)  # noqa: PLW0108  a plain function
+    page = tab.open(two_versions(tab.stack))
+    compatibility = page.get_by_role("region", name="Compatibility")
+    expect(compatibility.get_by_role("status", name="Loading Compatibility")).to_be_visible()
+    expect(page.get_by_role("region", name="Limits")).to_contain_text("30 s → 10 s")
+    refusal = {"code": "OVERLOADED", "message": "", "traceId": "5" * 32}
+    asked[0].fulfill(status=503, json=refusal, headers={"access-control-allow-origin": tab.stack.console})
+    expect(compatibility.get_by_role("alert")).to_contain_text("Compatibility could not be loaded")
+    expect(compatibility).not_to_contain_text("stay valid")
+    compatibility.get_by_role("button", name="Try again").click()
+    expect(compatibility).to_contain_text("These inputs stop being valid:")
 
 
 def test_installing_asks_for_every_permission_and_leads_to_where_the_agent_can_be_tried(tab: Tab) -> None:

@@ -1,11 +1,13 @@
-/** What another version means for callers of its Skills and for readers of their outputs. */
+/** What another version means for callers of its Skills and for readers of their outputs, as the Gateway says. */
 
+import { useQuery } from "@tanstack/react-query"
 import { Check, CircleHelp, TriangleAlert } from "lucide-react"
-import { useMemo } from "react"
 
-import type { AgentCard } from "@/api/contract.gen"
+import type { AgentCompatibilityAnswer } from "@/api/contract.gen"
+import { read } from "@/api/queries"
+import { Loaded } from "@/components/Loaded"
+import { Loading } from "@/components/Skeleton"
 import { cn } from "@/components/classes"
-import { skillCompatibilities, type Compatibility } from "@/domain/compatibility/skills"
 
 const MAX_CHARACTERS = 200
 const ICONS = {
@@ -25,33 +27,39 @@ const OUTPUTS = {
 } as const
 
 interface SkillCompatibilitiesProps {
-  readonly older: Pick<AgentCard, "skills">
-  readonly newer: Pick<AgentCard, "skills">
+  readonly agentId: string
+  readonly from: string
+  readonly version: string
 }
 
-/** Nothing when no Skill is in both versions. */
-export function SkillCompatibilities({ older, newer }: SkillCompatibilitiesProps) {
-  const skills = useMemo(() => skillCompatibilities(older.skills, newer.skills), [older, newer])
-  if (skills.length === 0) return null
+/** Nothing when no Skill is in both versions. The answer is kept: registered versions never change. */
+export function SkillCompatibilities({ agentId, from, version }: SkillCompatibilitiesProps) {
+  const input = { path: { agentId, version }, query: { from } }
+  const compared = useQuery({ ...read("readAgentCompatibility", input), staleTime: Infinity })
+  if (compared.data?.skills.length === 0) return null
   return (
     <section aria-label="Compatibility">
       <h2 className="mb-1.5 text-sm font-semibold">Compatibility</h2>
-      <ul className="divide-y divide-line rounded-md border border-line bg-surface">
-        {skills.map(({ skillId, inputs, outputs }) => (
-          <li key={skillId} className="px-3 py-2 text-sm">
-            <span className="id-text font-medium">{skillId}</span>
-            <Answer answer={inputs} texts={INPUTS} />
-            <Answer answer={outputs} texts={OUTPUTS} />
-          </li>
-        ))}
-      </ul>
+      <Loaded query={compared} what="Compatibility" loading={<Loading what="Compatibility" rows={1} />}>
+        {({ skills }) => (
+          <ul className="divide-y divide-line rounded-md border border-line bg-surface">
+            {skills.map(({ skillId, inputs, outputs }) => (
+              <li key={skillId} className="px-3 py-2 text-sm">
+                <span className="id-text font-medium">{skillId}</span>
+                <Answer answer={inputs} texts={INPUTS} />
+                <Answer answer={outputs} texts={OUTPUTS} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
     </section>
   )
 }
 
 interface AnswerProps {
-  readonly answer: Compatibility
-  readonly texts: Readonly<Record<Compatibility["compatible"], string>>
+  readonly answer: AgentCompatibilityAnswer
+  readonly texts: Readonly<Record<AgentCompatibilityAnswer["compatible"], string>>
 }
 
 function Answer({ answer, texts }: AnswerProps) {

@@ -32,7 +32,7 @@ export function VersionDifference({ older, newer }: VersionDifferenceProps) {
           {plural(notable, "change")} to review: new permissions, or something callers may rely on.
         </p>
       ) : null}
-      <SkillCompatibilities older={older} newer={newer} />
+      <SkillCompatibilities agentId={newer.agentId} from={older.version} version={newer.version} />
       {groups.map((group) => (
         <section key={group.title} aria-label={group.title}>
           <h2 className="mb-1.5 text-sm font-semibold">{group.title}</h2>

@@ -3,7 +3,9 @@
 import type { Json, JsonObject } from "@/api/contract.gen"
 import { asList, childPointer, isList, isObject } from "@/api/json"
 import type { FoundViolation } from "@/components/ViolationText"
-import { Evaluation } from "@/domain/compatibility/evaluation"
+import { plainlyMatches } from "@/domain/plainPattern"
+import { Evaluation } from "@/domain/schemaEvaluation"
+import { NUMBER_RULES, SIZE_RULES, textOfChoice, textOfSize, textOfType, typeOf } from "@/domain/schemaRules"
 import {
   SchemaDocument,
   Steps,
@@ -11,9 +13,7 @@ import {
   valueKey,
   type Subschema,
   type Together,
-} from "@/domain/compatibility/subschemas"
-import { plainlyMatches } from "@/domain/plainPattern"
-import { NUMBER_RULES, SIZE_RULES, textOfChoice, textOfSize, textOfType, typeOf } from "@/domain/schemaRules"
+} from "@/domain/subschemas"
 
 /** Whether a text matches a pattern; undefined where that is not told here. */
 export type Matches = (pattern: string, text: string) => boolean | undefined
@@ -31,7 +31,7 @@ export function brokenRules(
 ): ReadonlyArray<FoundViolation> {
   const check = new Check(new Steps(MAX_STEPS), matches)
   try {
-    check.visit(new SchemaDocument(schema, 1).root, value, "", 0)
+    check.visit(new SchemaDocument(schema).root, value, "", 0)
   } catch (failure) {
     if (!(failure instanceof Undecided)) throw failure
   }

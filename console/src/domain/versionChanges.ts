@@ -2,8 +2,8 @@
 
 import type { AgentCard, AgentCardSkill, JsonObject } from "@/api/contract.gen"
 import { bytes, duration } from "@/components/format"
-import { canonical } from "@/domain/compatibility/subschemas"
 import { schemaOutline, type SchemaMember } from "@/domain/schemaOutline"
+import { canonical } from "@/domain/subschemas"
 
 export interface Change {
   readonly kind: "added" | "removed" | "changed"

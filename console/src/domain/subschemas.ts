@@ -5,7 +5,6 @@ import { isList, isObject, pointerSteps } from "@/api/json"
 
 /** Of ways through schemas; what lies deeper is not decided. */
 export const MAX_DEPTH = 24
-const MAX_READ_DEPTH = 100
 const KEY_CHARACTERS_PER_STEP = 64
 const UNSUPPORTED = ["$dynamicRef", "$recursiveRef"]
 
@@ -93,18 +92,15 @@ export class Subschema {
   }
 }
 
-export const NEVER = new Subschema(undefined, 0, false)
+const NEVER = new Subschema(undefined, 0, false)
 
-/** The subschemas of one document; those of two documents have different numbers. */
+/** The subschemas of one document, numbered in the order in which they are met. */
 export class SchemaDocument {
   readonly root: Subschema
   readonly anything: Subschema
   private readonly known = new Map<JsonObject, Subschema>()
 
-  constructor(
-    schema: JsonObject,
-    private readonly firstNumber: number,
-  ) {
+  constructor(schema: JsonObject) {
     this.root = this.subschema(schema)
     this.anything = this.subschema({})
   }
@@ -112,7 +108,7 @@ export class SchemaDocument {
   subschema(schema: JsonObject): Subschema {
     const known = this.known.get(schema)
     if (known !== undefined) return known
-    const made = new Subschema(this, this.firstNumber + this.known.size, schema)
+    const made = new Subschema(this, 1 + this.known.size, schema)
     this.known.set(schema, made)
     return made
   }
@@ -146,73 +142,6 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** All of them, each once, in the order in which they were found. */
-export function together(...sets: ReadonlyArray<Together>): Together {
-  const found = new Map(sets.flat().map((one) => [one.number, one]))
-  return [...found.values()].sort((one, other) => one.number - other.number)
-}
-
-/** The same as something that must not hold, where nothing stands for anything. */
-export function refusal(place: Subschema, schemas: Together): Together {
-  return schemas.length > 0 || place.document === undefined ? schemas : [place.document.anything]
-}
-
-export function keyOf(schemas: Together): string {
-  return schemas.map((one) => one.number).join()
-}
-
-/** Whether two subschemas read alike, and whatever their references lead to does. */
-export class Sameness {
-  private readonly assumed = new Set<string>()
-  private depth = 0
-
-  constructor(private readonly steps: Steps) {}
-
-  holds(one: Subschema, other: Subschema): boolean {
-    const pair = keyOf([one, other])
-    if (one === other || this.assumed.has(pair)) return true
-    this.assumed.add(pair)
-    if (this.ofValues(one.schema, other.schema, one, other)) return true
-    // What was taken for granted below may rest on what has just been refuted.
-    this.assumed.clear()
-    return false
-  }
-
-  ofValues(one: Json | undefined, other: Json | undefined, here: Subschema, there: Subschema): boolean {
-    this.steps.spend(1)
-    if (this.depth >= MAX_READ_DEPTH) return false
-    this.depth += 1
-    const alike =
-      isObject(one) && isObject(other)
-        ? this.ofObjects(one, other, here, there)
-        : isList(one) && isList(other)
-          ? one.length === other.length &&
-            one.every((item, at) => this.ofValues(item, other[at], here, there))
-          : one === other
-    this.depth -= 1
-    return alike
-  }
-
-  private ofObjects(one: JsonObject, other: JsonObject, here: Subschema, there: Subschema): boolean {
-    const names = Object.keys(one)
-    return (
-      names.length === Object.keys(other).length &&
-      !names.includes("$dynamicRef") &&
-      !names.includes("$id") &&
-      names.every(
-        (name) => Object.hasOwn(other, name) && this.ofValues(one[name], other[name], here, there),
-      ) &&
-      (!names.includes("$ref") || this.leadAlike(one["$ref"], here, there))
-    )
-  }
-
-  private leadAlike(reference: Json | undefined, here: Subschema, there: Subschema): boolean {
-    const target = here.document?.resolve(reference)
-    const other = there.document?.resolve(reference)
-    return target !== undefined && other !== undefined && this.holds(target, other)
-  }
-}
-
 /** Equal for values that JSON Schema takes for equal. */
 export function valueKey(value: Json, steps: Steps): string {
   const key = canonical(value)
@@ -226,8 +155,4 @@ export function canonical(value: Json): string {
   if (!isObject(value)) return JSON.stringify(value)
   const names = Object.keys(value).sort()
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name] ?? null)}`).join()}}`
-}
-
-export function namesOf(sets: ReadonlyArray<ReadonlyMap<string, unknown>>): ReadonlyArray<string> {
-  return [...new Set(sets.flatMap((each) => [...each.keys()]))]
 }

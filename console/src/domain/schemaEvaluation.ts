@@ -2,14 +2,7 @@
 
 import type { Json, JsonObject } from "@/api/contract.gen"
 import { asList, asObject, isList, isObject } from "@/api/json"
-import { isWhole } from "@/domain/compatibility/shapes"
-import {
-  MAX_DEPTH,
-  valueKey,
-  type Steps,
-  type Subschema,
-  type Together,
-} from "@/domain/compatibility/subschemas"
+import { MAX_DEPTH, valueKey, type Steps, type Subschema, type Together } from "@/domain/subschemas"
 
 /** Undefined: not known. */
 export type Answer = boolean | undefined
@@ -164,7 +157,7 @@ function ofNumber(schema: Subschema, value: number): Answer {
   if ((above !== undefined && value <= above) || (under !== undefined && value >= under)) return false
   const step = schema.numberAt("multipleOf")
   if (step === undefined || value === 0) return true
-  if (!isWhole(step) || Math.abs(value) > 2 ** 53) return undefined
+  if (!Number.isSafeInteger(step) || Math.abs(value) > 2 ** 53) return undefined
   return value % step === 0
 }
 
