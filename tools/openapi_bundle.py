@@ -31,7 +31,7 @@ def self_contained(surface: Json) -> Json:
 
 def texts() -> dict[Path, str]:
     return {
-        BUNDLED / f"{name}.json": json.dumps(self_contained(surface), ensure_ascii=False, indent=1) + "\n"
+        BUNDLED / f"{name}.json": json.dumps(self_contained(surface), ensure_ascii=False, separators=(",", ":")) + "\n"
         for name, surface in surfaces().items()
     }
 

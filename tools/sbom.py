@@ -1,17 +1,19 @@
-"""`./dev sbom`: writes docs/sbom.cdx.json, a CycloneDX 1.6 bill of materials made from the lock files alone."""
+"""`./dev sbom`: writes a CycloneDX 1.6 bill of materials, made from the lock files alone; a release has one."""
 
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from aop.base.distribution import NAME
-from tools.lock_files import ROOT, Lock, Pin, read_all, version_of_project
+from tools.lock_files import Lock, Pin, read_all, version_of_project
 
-TARGET = ROOT / "docs" / "sbom.cdx.json"
+FILE = "sbom.cdx.json"
 _PROJECT_LOCK = "requirements.lock"
 _CONSOLE_LOCK = "console/package-lock.json"
 _STRENGTH = ("required", "optional", "excluded")
@@ -46,8 +48,23 @@ def bill(locks: Sequence[Lock], version: str) -> dict[str, Any]:
     return head | told
 
 
-def text() -> str:
-    return json.dumps(bill(read_all(), version_of_project()), indent=1, ensure_ascii=False) + "\n"
+def write(folder: Path) -> Path:
+    target = folder / FILE
+    folder.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(bill(read_all(), version_of_project()), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return target
+
+
+def unasked(written: Mapping[str, Any]) -> set[str]:
+    """What the bill lists although nothing that is asked for needs it, and what is needed but not in the bill."""
+    graph = {each["ref"]: each["dependsOn"] for each in written["dependencies"]}
+    reached, ahead = set[str](), [written["metadata"]["component"]["bom-ref"]]
+    while ahead:
+        one = ahead.pop()
+        if one not in reached:
+            reached.add(one)
+            ahead += graph.get(one, ())
+    return reached ^ graph.keys()
 
 
 def _components(locks: Sequence[Lock]) -> dict[str, Component]:
@@ -98,14 +115,17 @@ def _reference(pin: Pin) -> str:
     return f"pkg:{pin.ecosystem}/{name}@{quote(pin.version)}"
 
 
+def _check() -> int:
+    with TemporaryDirectory() as folder:
+        wrong = unasked(json.loads(write(Path(folder)).read_bytes()))
+    print("\n".join(f"{one}: the lock files do not say who needs it" for one in sorted(wrong)) or "the bill is whole")
+    return 1 if wrong else 0
+
+
 def main(arguments: Sequence[str]) -> int:
-    written = text()
     if arguments == ["--check"]:
-        current = TARGET.exists() and TARGET.read_text("utf-8") == written
-        print("docs/sbom.cdx.json tells of the lock files" if current else "docs/sbom.cdx.json is old; run: ./dev sbom")
-        return 0 if current else 1
-    TARGET.write_text(written, "utf-8")
-    print(f"wrote {TARGET.relative_to(ROOT)}")
+        return _check()
+    print(f"wrote {write(Path(*arguments[:1] or ['dist']).absolute())}")
     return 0
 
 
