@@ -138,24 +138,18 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
         assert re.search(rf"(?m)^aop {command} needs the package \w+, {re.escape(line)}$", done.stderr)
 
 
-def test_completion_is_installed_where_the_shell_looks_for_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "aop", "--install-completion"]
-    for shell, script in (
-        ("bash", ".bash_completions/aop.sh"),
-        ("zsh", ".zfunc/_aop"),
-        ("fish", ".config/fish/completions/aop.fish"),
-    ):
-        settings = {"HOME": str(tmp_path), "SHELL": f"/bin/{shell}", "PATH": os.defpath}
-        for _ in range(2):
-            subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True, env=settings)
-        assert f"_AOP_COMPLETE={shell}_complete" in (tmp_path / script).read_text()
-    assert (tmp_path / ".bashrc").read_text() == "source ~/.bash_completions/aop.sh\n"
-    fish = (tmp_path / ".config/fish/completions/aop.fish").read_text()
-    assert 'set -l metadata (string split --max 1 "," $completion);' in fish  # else a comma ends a description
-    unknown = subprocess.run(
-        command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False, env={"SHELL": "/bin/odd"}
-    )
-    assert (unknown.returncode, "bash, zsh, fish" in unknown.stderr) == (2, True)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_line_of_the_guide_completes_commands_and_options(shell: str) -> None:
+    command = [sys.executable, "-m", "aop"]
+
+    def said(**settings: str) -> str:
+        settings["PATH"] = os.defpath
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE_SECONDS, check=True, env=settings)
+        return done.stdout.decode()
+
+    assert f"_AOP_COMPLETE={shell}_complete" in said(_AOP_COMPLETE=f"{shell}_source")
+    asked = {"COMP_WORDS": "aop ledger che", "COMP_CWORD": "che" if shell == "fish" else "2"}
+    assert "check" in said(_AOP_COMPLETE=f"{shell}_complete", **asked)
 
 
 def test_a_misspelt_command_is_answered_with_the_one_that_was_meant(alone: Aop) -> None:

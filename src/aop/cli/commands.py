@@ -1,7 +1,6 @@
 """The command tree of aop: every command by name, in the order in which help shows them."""
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -159,37 +158,19 @@ _ROUTER = "Serve the A2A Router, or close one that will not come back."
 _HELP = "Agent Operating Platform: publish, prove, release, discover, install, invoke and inspect AI Agents."
 
 
-def _show_version(_: click.Context) -> None:
-    write_line(f"aop {__version__}", sys.stdout)
+def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        write_line(f"aop {__version__}", sys.stdout)
+        raise Exit
 
 
-def _install_completion(context: click.Context) -> None:
-    from aop.cli import completion  # noqa: PLC0415
-
-    completion.install(context.find_root().command)
-
-
-def _show_completion(context: click.Context) -> None:
-    from aop.cli import completion  # noqa: PLC0415
-
-    completion.show(context.find_root().command)
-
-
-def _instead(name: str, act: Callable[[click.Context], None], text: str) -> click.Option:
-    """An option that does something else than run a command."""
-
-    def callback(context: click.Context, _: click.Parameter, value: bool) -> None:
-        if value and not context.resilient_parsing:
-            act(context)
-            raise Exit
-
-    return click.Option([name], is_flag=True, is_eager=True, expose_value=False, callback=callback, help=text)
-
-
-_OPTIONS = (
-    _instead("--version", _show_version, "Show the version and exit."),
-    _instead("--install-completion", _install_completion, "Install completion for your shell."),
-    _instead("--show-completion", _show_completion, "Show the completion script of your shell."),
+_VERSION = click.Option(
+    ["--version"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
 )
 
 
@@ -227,7 +208,7 @@ def _tree() -> click.Group:
     )
     groups.setdefault(UNITS, []).append(router)
     top = [entry for entry in COMMANDS if " " not in entry.name]
-    return _Root("aop", top, groups, help=_HELP, epilog=_EXITS, params=list(_OPTIONS), no_args_is_help=True)
+    return _Root("aop", top, groups, help=_HELP, epilog=_EXITS, params=[_VERSION], no_args_is_help=True)
 
 
 def _group(name: str) -> LazyGroup:
