@@ -34,7 +34,7 @@ class SdkCaller:
     folder: str
     program: str = "caller.py"
     short: bool = True
-    """Part of `./dev test`."""
+    """Part of the tests."""
     left_out: tuple[str, ...] = ()
     """Calls that the client cannot make."""
 

@@ -40,7 +40,7 @@ class Framework:
     path: str = "/"
     streams: bool = True
     short: bool = False
-    """Part of `./dev test`: small, and of the SDKs themselves."""
+    """Part of the tests: small, and of the SDKs themselves."""
     also: tuple[str, ...] = ()
     """Other packages whose version matters."""
     one_at_a_time: bool = False

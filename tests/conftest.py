@@ -3,6 +3,7 @@
 import gc
 import signal
 from collections.abc import AsyncIterator, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests, running_postgres
+from tests.support.rings import import_share, is_left_out, modules_in
 from tests.support.schedule import ByWhatIsShared, by_length
 
 
@@ -38,6 +40,17 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return is_left_out(collection_path, config.option.markexpr) or None
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    worker = getattr(collector.config, "workerinput", None)
+    if isinstance(collector, pytest.Session) and worker is not None:
+        modules = modules_in(collector.config.args, collector.config.option.markexpr)
+        import_share(modules, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

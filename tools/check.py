@@ -31,13 +31,18 @@ CHECKS: dict[str, list[str]] = {
     "acceptance": [_PYTHON, "-m", "tools.acceptance", "--check"],
     "newest-python": [_PYTHON, "-m", "tools.interpreters"],
 }
-BESIDE_TESTS = "--beside-tests"
-"""Every check but those whose whole work is done by tests too."""
 _TESTED = ("framework-types", "contracts", "agreement", "docs")
+"""Their whole work is done by tests too."""
+_SECOND_RING = ("newest-python",)
+RINGS = {
+    "--first-ring": [name for name in CHECKS if name not in {*_TESTED, *_SECOND_RING}],
+    "--second-ring": [*_SECOND_RING],
+}
+"""What runs beside the tests of each ring."""
 
 
 def main(arguments: list[str]) -> int:
-    names = [name for name in CHECKS if name not in _TESTED] if arguments == [BESIDE_TESTS] else arguments or [*CHECKS]
+    names = RINGS.get(" ".join(arguments)) or arguments or [*CHECKS]
     unknown = sorted(set(names) - set(CHECKS))
     if unknown:
         print(f"unknown check: {', '.join(unknown)}; known: {', '.join(CHECKS)}")

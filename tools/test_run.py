@@ -1,4 +1,4 @@
-"""`./dev test`: runs the tests with the checks beside them, and says how to repeat what failed."""
+"""`./dev test` and `./dev prove --ring`: one ring of the tests with its checks beside them, and what failed."""
 
 import os
 import re
@@ -9,12 +9,25 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import NamedTuple
 
 from tools.environments import ROOT, Say, child_environment
 from tools.process_tree import Ended, ending_all, exit_code
 
 FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::[^\s\[]+)?(?:\[.*?\])?)(?= - |$)", re.MULTILINE)
 _WORKER_BYTES = 1_500_000_000
+
+
+class Ring(NamedTuple):
+    """A part of the tests, by their marks, and the part of the checks that runs beside them."""
+
+    tests: str
+    checks: str
+    command: str
+
+
+FIRST = Ring("not second_ring and not long", "--first-ring", "./dev test")
+SECOND = Ring("second_ring and not long", "--second-ring", "./dev prove --ring")
 
 
 def run_some(python: Path, arguments: Sequence[str], say: Say) -> int:
@@ -27,14 +40,14 @@ def run_some(python: Path, arguments: Sequence[str], say: Say) -> int:
         raise
 
 
-def run_all(python: Path, say: Say) -> int:
+def run_ring(ring: Ring, python: Path, say: Say) -> int:
     started = time.monotonic()
     say(f"tests, {worker_count()} at a time, with the checks beside them")
     try:
         with ending_all(), TemporaryFile() as told:
-            command = [str(python), "-m", "tools.check", "--beside-tests"]
+            command = [str(python), "-m", "tools.check", ring.checks]
             checking = subprocess.Popen(command, env=child_environment(), cwd=ROOT, stdout=told, stderr=told)
-            tests = [str(python), "-m", "pytest", "-m", "not long", "-n", str(worker_count()), "-rfE"]
+            tests = [str(python), "-m", "pytest", "-m", ring.tests, "-n", str(worker_count()), "-rfE"]
             code, failures = run_tests(tests)
             checks = checking.wait()
             told.seek(0)
@@ -42,7 +55,7 @@ def run_all(python: Path, say: Say) -> int:
     except Ended as end:
         say(f"ended by {end.name}; nothing is left running")
         raise
-    return summarize(checks, code, failures, time.monotonic() - started, say)
+    return summarize(ring, Outcome(checks, code, failures), time.monotonic() - started, say)
 
 
 def run_tests(command: list[str]) -> tuple[int, list[str]]:
@@ -60,18 +73,26 @@ def run_tests(command: list[str]) -> tuple[int, list[str]]:
     return code, FAILURE.findall(plain)
 
 
-def summarize(checks: int, tests: int, failures: list[str], seconds: float, say: Say) -> int:
-    if not checks and not tests:
-        say(f"all checks and tests passed in {seconds:.0f} s")
+class Outcome(NamedTuple):
+    """The exit codes of both, and the names of the tests that failed."""
+
+    checks: int
+    tests: int
+    failures: list[str]
+
+
+def summarize(ring: Ring, outcome: Outcome, seconds: float, say: Say) -> int:
+    if not outcome.checks and not outcome.tests:
+        say(f"all checks and tests of {ring.command} passed in {seconds:.0f} s")
         return 0
     say(f"FAILED after {seconds:.0f} s")
-    if checks:
+    if outcome.checks:
         say("checks failed; run them alone with:  ./dev check")
-    if tests and not failures:
-        say("the tests did not run to their end; run them alone with:  ./dev test tests")
-    if failures:
-        say(f"{len(failures)} of the tests failed; run each alone with:")
-        for name in failures:
+    if outcome.tests and not outcome.failures:
+        say(f"the tests did not run to their end; run them alone with:  ./dev test tests -m '{ring.tests}'")
+    if outcome.failures:
+        say(f"{len(outcome.failures)} of the tests failed; run each alone with:")
+        for name in outcome.failures:
             print(f"  ./dev test {shlex.quote(name)}")
     return 1
 
