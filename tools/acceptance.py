@@ -25,7 +25,7 @@ BY_COMMAND = {
     "FOR-05": "`./dev tck --kit DIR`, with a checkout of the public test kit",
 }
 # Rows whose tests all wait a minute, or start so much that `./dev test` leaves them out, by the mark of the tests.
-LATER = {"second_ring": frozenset[str](), "long": frozenset({"LEAN-05"})}
+LATER = {"second_ring": frozenset({"FOR-01", "HA-03"}), "long": frozenset({"LEAN-05"})}
 _COMMANDS = {"second_ring": "`./dev prove --ring`", "long": "`./dev prove long-tests`"}
 _HEAD = """# Acceptance
 

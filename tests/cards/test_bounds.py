@@ -16,6 +16,8 @@ from tests.cards.drawn import Draw
 from tests.cards.hostile import Schema, many_constants, many_minimums, nested_unevaluated
 from tests.support.every import every
 
+pytestmark = pytest.mark.second_ring
+
 _NEVER_SMALL_NS = 4 * SMALL_NS
 """20 ms: what nothing that is judged small may take of a core as fast as was expected."""
 

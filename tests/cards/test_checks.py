@@ -20,6 +20,8 @@ from aop.contracts.errors import InvalidRequest
 from tests.cards.hostile import many_constants, many_minimums
 from tests.support.effort import effort
 
+pytestmark = pytest.mark.second_ring
+
 FAR = 1e9
 
 

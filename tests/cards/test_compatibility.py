@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from aop.cards.compatibility.evaluation import Evaluation
 from aop.cards.compatibility.skills import (
     MAX_STEPS,
@@ -19,6 +21,8 @@ from tests.cards.near_values import NearValues
 from tests.cards.schema_pairs import PairDraw
 from tests.support.every import every
 from tests.support.vectors import each
+
+pytestmark = pytest.mark.second_ring
 
 
 @each("schema-compatibility")

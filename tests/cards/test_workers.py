@@ -12,6 +12,8 @@ from aop.cards.workers import SchemaWorkers
 from tests.cards.hostile import many_minimums
 from tests.cards.test_checks import children_of, text
 
+pytestmark = pytest.mark.second_ring
+
 LIMIT = 1e9
 
 

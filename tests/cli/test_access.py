@@ -11,6 +11,8 @@ import pytest
 from aop.local.ports import any_free_port
 from tests.cli.conftest import Aop, Stack
 
+pytestmark = pytest.mark.second_ring
+
 HEALTHY = {"controlPlane": "ok", "router": "ok", "topology": "live"}
 UNKNOWN_TOKEN = "aop_0000000000000000000000000000000000000000000"
 

@@ -11,6 +11,8 @@ from tests.cli.test_agent_check import KEY, card_file
 from tests.support.authority import Authority
 from tests.support.foreign_agent import ForeignAgent, card_0_3, foreign_agent
 
+pytestmark = pytest.mark.second_ring
+
 UNTRUSTED = "tls: the certificate is not trusted; give the CA that issued it"
 
 

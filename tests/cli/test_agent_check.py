@@ -23,6 +23,8 @@ from tests.support.foreign_agent import NEW, ForeignAgent, Json, card_0_3, card_
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import agent_python
 
+pytestmark = pytest.mark.second_ring
+
 KEY = {"PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": private_text(bytes(32))}
 SKILL = a_skill("hello_world", inputSchema={"type": "string", "examples": ["hi"]}, outputSchema={})
 

@@ -14,6 +14,8 @@ from aop.cli.problems import CommandProblem
 from aop.local import agent_packages
 from aop.local.installing import SetupProgress
 
+pytestmark = pytest.mark.second_ring
+
 # Stands for uv: makes the folders of an environment and notes what it is asked to install.
 INSTALLER = """#!/bin/sh
 if [ "$1" = venv ]; then

@@ -27,6 +27,7 @@ def head_in(bundle: Path) -> str:
     return f"{head['size']}:{head['root']}"
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("TREE-01")
 def test_a_bundle_is_saved_and_checked_offline(aop: Aop, tmp_path: Path) -> None:
     file = bundled(aop, tmp_path)

@@ -4,6 +4,8 @@ import pytest
 
 from tests.cli.conftest import Aop, Stack
 
+pytestmark = pytest.mark.second_ring
+
 SUM = ("aop:summarizer", "summarize", '{"text": "One. Two."}')
 
 

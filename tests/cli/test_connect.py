@@ -10,6 +10,8 @@ from aop.cli import snippets
 from aop.cli.snippets import Callee, ExampleCall
 from tests.cli.conftest import Aop, Stack
 
+pytestmark = pytest.mark.second_ring
+
 NAMES = [snippet.name for snippet in snippets.table().snippets]
 DOOR = "https://door.example"
 TOKEN = re.compile(r"aop_[0-9A-Za-z_-]{20}|[?&#](token|key)=")

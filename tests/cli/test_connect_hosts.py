@@ -21,6 +21,8 @@ from interop.snippets import AGENT, ANSWER, SKILL
 from tests.cli.conftest import Aop, Stack
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 HOSTS = [snippet for snippet in snippets.table().snippets if snippet.group == "hosts"]
 _TABLES = ("mcpServers", "servers", "mcp_servers")
 _VARIABLE = re.compile(r"\$\{(?:env:)?AOP_TOKEN\}|\$\{input:aop-token\}")

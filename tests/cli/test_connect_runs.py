@@ -14,6 +14,8 @@ from interop.snippets import AGENT, ANSWER, SKILL
 from tests.cli.conftest import Aop, Stack
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 _NODE_FOLDER, _SDK_FOLDER = "a2a-js-1", "a2a-sdk-1"
 
 

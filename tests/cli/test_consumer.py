@@ -1,6 +1,10 @@
 """Finding, reading, sharing and installing Agents from the command line."""
 
+import pytest
+
 from tests.cli.conftest import Aop, Greeter, Stack
+
+pytestmark = pytest.mark.second_ring
 
 
 def test_search_finds_by_words_capability_and_owner(aop: Aop) -> None:

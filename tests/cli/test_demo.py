@@ -1,6 +1,10 @@
 """`aop demo`: a stream and a tree of calls on the sample Agents, or how to have them."""
 
+import pytest
+
 from tests.cli.conftest import Aop
+
+pytestmark = pytest.mark.second_ring
 
 
 def test_it_shows_a_stream_and_a_tree_with_a_way_to_each_trace(aop: Aop) -> None:

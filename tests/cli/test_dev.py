@@ -17,6 +17,8 @@ from tests.cli.developed import Developed, new_project
 from tests.cli.terminal import CTRL_C, Answers, at_terminal
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 Process = subprocess.Popen[bytes]
 
 

@@ -16,6 +16,8 @@ from tests.cli.programs import program, wait_serving
 from tests.support.foreign_agent import ForeignAgent, foreign_agent
 from tools.agent_env import agent_python
 
+pytestmark = pytest.mark.second_ring
+
 # The environment of a sample Agent holds what the template on the same runtime needs.
 ENVIRONMENTS = {"plain": "summarizer", "langgraph": "action-items", "pydantic-ai": "meeting-brief"}
 

@@ -13,6 +13,8 @@ from tests.cli.conftest import Aop, Greeter, Stack
 from tests.cli.programs import program, wait_written
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 TEXT = '{"text": "Tea is grown in hills. Tea needs rain.", "sentences": 1}'
 SUMMARIZE = ("invoke", "aop:summarizer", "summarize")
 

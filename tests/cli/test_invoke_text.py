@@ -9,6 +9,8 @@ from tests.cli.conftest import Aop, Stack
 from tests.cli.programs import ended, program, wait_serving
 from tools.agent_env import agent_python
 
+pytestmark = pytest.mark.second_ring
+
 CHAT = "local:my-chat"
 
 

@@ -32,6 +32,7 @@ def test_a_month_is_exported_verified_and_detached(aop: Aop, stack: Stack, tmp_p
     assert (wrong.code, "WRONG" in wrong.out) == (1, True), wrong
 
 
+@pytest.mark.second_ring
 def test_only_months_that_are_over_are_exported(aop: Aop, stack: Stack, tmp_path: Path) -> None:
     data = ("--data", str(stack.platform.data))
     for month, code in (("2999-01", 1), ("march", 2)):

@@ -18,6 +18,8 @@ from tests.cli.programs import program, wait_written
 from tests.cli.test_invoke import SUMMARIZE, TEXT
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 _EVENTS_OF_CALL = ["created", "routing", "started", "succeeded"]
 
 

@@ -20,6 +20,8 @@ from tests.ledger.writing import writing
 from tests.support import reference_note
 from tests.support.postgres import PostgresForTests
 
+pytestmark = pytest.mark.second_ring
+
 ORIGIN = "gateway.example.com/ledger"
 
 

@@ -7,6 +7,8 @@ import pytest
 from tests.cli.conftest import Aop
 from tests.cli.test_invoke import SUMMARIZE, TEXT
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_invocations_are_listed_by_filter_and_shown_with_their_events(aop: Aop) -> None:
     assert aop(*SUMMARIZE, TEXT).code == 0

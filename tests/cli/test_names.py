@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import Aop, Greeter, Stack
 from tests.cli.terminal import at_terminal
 
-pytestmark = pytest.mark.rows("SAFE-10")
+pytestmark = [pytest.mark.rows("SAFE-10"), pytest.mark.second_ring]
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ import pytest
 
 from tests.cli.conftest import Aop, Greeter, Stack
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_status_shows_each_unit_and_where_the_platform_was_found(aop: Aop, stack: Stack) -> None:
     shown = aop("status")

@@ -14,6 +14,8 @@ import pytest
 from tests.cli.conftest import Aop, Stack
 from tests.support.authority import Authority
 
+pytestmark = pytest.mark.second_ring
+
 PIECE = 65536
 
 

@@ -28,6 +28,7 @@ def elsewhere(endpoint: str) -> dict[str, Any]:
     return {"protocol": {"type": "a2a", "version": "0.3.0", "transport": "JSONRPC", "endpoint": endpoint}}
 
 
+@pytest.mark.second_ring
 def test_an_agent_is_published_in_one_go_and_each_step_is_shown(aop: Aop, greeter: Greeter, caller: Caller) -> None:
     file, agent = greeter.card()
     done = aop("publish", file)
@@ -39,6 +40,7 @@ def test_an_agent_is_published_in_one_go_and_each_step_is_shown(aop: Aop, greete
     assert not list((greeter.project / ".proofs").iterdir())
 
 
+@pytest.mark.second_ring
 def test_repeated_it_changes_nothing_and_gives_the_release(aop: Aop, greeter: Greeter, caller: Caller) -> None:
     file, agent = greeter.card()
     first = aop("publish", file, "--json").json
@@ -50,6 +52,7 @@ def test_repeated_it_changes_nothing_and_gives_the_release(aop: Aop, greeter: Gr
     assert len(bindings) == 1
 
 
+@pytest.mark.second_ring
 def test_no_proof_is_shown_in_any_step(aop: Aop, greeter: Greeter) -> None:
     file, _ = greeter.card()
     done = aop("publish", file)
@@ -60,6 +63,7 @@ def test_no_proof_is_shown_in_any_step(aop: Aop, greeter: Greeter) -> None:
     assert set(shown) <= {evidence, digest}
 
 
+@pytest.mark.second_ring
 def test_an_agent_that_does_not_serve_the_proof_spends_no_challenge_and_can_be_tried_again(
     aop: Aop, greeter: Greeter, caller: Caller, tmp_path: Path
 ) -> None:
@@ -76,6 +80,7 @@ def test_an_agent_that_does_not_serve_the_proof_spends_no_challenge_and_can_be_t
     assert "already (pending)" in again.out
 
 
+@pytest.mark.second_ring
 def test_a_wrong_proof_is_told_with_its_recovery_and_repaired_by_a_fresh_challenge(
     aop: Aop, greeter: Greeter, tmp_path: Path
 ) -> None:
@@ -88,6 +93,7 @@ def test_a_wrong_proof_is_told_with_its_recovery_and_repaired_by_a_fresh_challen
     assert (again.code, "already (failed)" in again.out) == (0, True)
 
 
+@pytest.mark.second_ring
 def test_an_address_the_platform_does_not_contact_is_told_with_the_option_that_allows_it(
     aop: Aop, greeter: Greeter
 ) -> None:
@@ -109,6 +115,7 @@ def test_an_agent_that_is_not_running_is_told_before_anything_is_registered(
     assert caller.get(f"/v1/agents/{agent}").status == 404
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("FOR-07")
 @pytest.mark.parametrize(
     ("methods", "agent_card", "difference", "fix"),
@@ -133,6 +140,7 @@ def test_an_agent_that_differs_from_its_card_is_told_before_anything_is_released
     assert caller.get(f"/v1/agents/{agent}").status == 404
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("FOR-07")
 def test_with_force_it_goes_on_and_the_report_is_the_providers_own_file(
     aop: Aop, greeter: Greeter, tmp_path: Path
@@ -148,6 +156,7 @@ def test_with_force_it_goes_on_and_the_report_is_the_providers_own_file(
     assert "does not name the Skill welcome" in forced.err
 
 
+@pytest.mark.second_ring
 def test_a_verified_binding_without_a_release_is_used(aop: Aop, greeter: Greeter, caller: Caller) -> None:
     file, agent = greeter.card()
     card = json.loads(Path(file).read_text())
@@ -165,6 +174,7 @@ def test_a_verified_binding_without_a_release_is_used(aop: Aop, greeter: Greeter
     assert (done.code, steps(done.out)) == (0, ["registered", "bound", "released", "published"])
 
 
+@pytest.mark.second_ring
 def test_a_release_made_before_its_binding_was_verified_is_brought_to_its_end(
     aop: Aop, greeter: Greeter, caller: Caller
 ) -> None:
@@ -181,6 +191,7 @@ def test_a_release_made_before_its_binding_was_verified_is_brought_to_its_end(
     assert steps(done.out) == ["registered", "challenged", "served", "proved", "verified", "published"]
 
 
+@pytest.mark.second_ring
 def test_a_changed_card_of_a_registered_version_needs_a_new_version(aop: Aop, greeter: Greeter) -> None:
     file, agent = greeter.card()
     assert aop("publish", file).code == 0
@@ -192,6 +203,7 @@ def test_a_changed_card_of_a_registered_version_needs_a_new_version(aop: Aop, gr
     assert aop("publish", newer).code == 0
 
 
+@pytest.mark.second_ring
 @pytest.mark.parametrize(("ending", "code"), [("suspend", "SUSPENDED"), ("revoke", "REVOKED")])
 def test_a_release_out_of_use_is_not_published_again(aop: Aop, greeter: Greeter, ending: str, code: str) -> None:
     file, _ = greeter.card()
@@ -202,6 +214,7 @@ def test_a_release_out_of_use_is_not_published_again(aop: Aop, greeter: Greeter,
     assert "new Card version" in failed.error["recovery"]
 
 
+@pytest.mark.second_ring
 def test_a_disabled_version_is_not_published_again(aop: Aop, greeter: Greeter, caller: Caller) -> None:
     file, agent = greeter.card()
     assert aop("publish", file).code == 0
@@ -210,6 +223,7 @@ def test_a_disabled_version_is_not_published_again(aop: Aop, greeter: Greeter, c
     assert (failed.code, failed.error["code"]) == (1, "AGENT_DISABLED")
 
 
+@pytest.mark.second_ring
 def test_a_card_of_another_owner_is_refused_with_the_reason(aop: Aop, greeter: Greeter) -> None:
     file, _ = greeter.card(owner={"id": "somebody", "displayName": "Somebody"})
     failed = aop("publish", file, "--json")
@@ -217,6 +231,7 @@ def test_a_card_of_another_owner_is_refused_with_the_reason(aop: Aop, greeter: G
     assert "owner.id of the Card is 'somebody'" in failed.error["recovery"]
 
 
+@pytest.mark.second_ring
 def test_an_agent_keeps_its_provider(aop: Aop, greeter: Greeter, stack: Stack) -> None:
     file, agent = greeter.card()
     assert aop("publish", file, "--provider", stack.new_id("provider")).code == 0
@@ -225,6 +240,7 @@ def test_an_agent_keeps_its_provider(aop: Aop, greeter: Greeter, stack: Stack) -
     assert (failed.code, failed.error["code"], "--provider" in failed.error["recovery"]) == (1, "CONFLICT", True)
 
 
+@pytest.mark.second_ring
 def test_a_card_that_breaks_a_rule_is_not_sent(aop: Aop, greeter: Greeter, caller: Caller) -> None:
     file, agent = greeter.card(version="one")
     failed = aop("publish", file)
@@ -233,6 +249,7 @@ def test_a_card_that_breaks_a_rule_is_not_sent(aop: Aop, greeter: Greeter, calle
     assert caller.get(f"/v1/agents/{agent}").status == 404
 
 
+@pytest.mark.second_ring
 def test_where_proofs_are_served_from_must_be_known(aop: Aop, greeter: Greeter, tmp_path: Path) -> None:
     file, _ = greeter.card()
     moved = tmp_path / "card.json"
@@ -243,6 +260,7 @@ def test_where_proofs_are_served_from_must_be_known(aop: Aop, greeter: Greeter, 
     assert aop("publish", str(moved), PLATFORM_AGENT_CHALLENGE_DIRECTORY=proofs).code == 0
 
 
+@pytest.mark.second_ring
 def test_releases_are_listed_and_shown(aop: Aop, greeter: Greeter) -> None:
     file, agent = greeter.card()
     made = aop("publish", file, "--json").json
@@ -255,6 +273,7 @@ def test_releases_are_listed_and_shown(aop: Aop, greeter: Greeter) -> None:
     assert aop("release", "show", "rel_unknown").code == 1
 
 
+@pytest.mark.second_ring
 def test_a_release_is_taken_out_of_use_only_when_somebody_confirms(aop: Aop, greeter: Greeter) -> None:
     file, _ = greeter.card()
     release = aop("publish", file, "--json").json["releaseId"]

@@ -18,6 +18,8 @@ from aop.contracts.card import AgentCard
 from tests.cli.conftest import Aop, Greeter, Stack
 from tests.local.caller import Caller
 
+pytestmark = pytest.mark.second_ring
+
 
 def version_of(file: str) -> str:
     return str(json.loads(Path(file).read_text())["version"])

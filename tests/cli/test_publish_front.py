@@ -17,6 +17,8 @@ from tests.cli.programs import program, wait_serving, wait_written
 from tests.local.caller import Caller
 from tests.support.foreign_agent import ForeignAgent, Json, foreign_agent
 
+pytestmark = pytest.mark.second_ring
+
 
 class Service(ForeignAgent):
     def reply(self, request: Json) -> Json:

@@ -9,6 +9,8 @@ from aop.client import PlatformError, SyncClient
 from tests.cli.conftest import Aop, Stack
 from tests.cli.terminal import at_terminal
 
+pytestmark = pytest.mark.second_ring
+
 CONSOLE = "http://127.0.0.1:9"
 
 

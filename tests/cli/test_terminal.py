@@ -7,6 +7,8 @@ import pytest
 from tests.cli.conftest import Aop, Stack
 from tests.cli.terminal import CTRL_C, at_terminal
 
+pytestmark = pytest.mark.second_ring
+
 COLOUR = "\x1b[3"
 
 

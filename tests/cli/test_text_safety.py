@@ -17,7 +17,7 @@ from tests.cli.hostile_text import EVIL, FORGED_LINE, TURNS, hidden_in, hostile
 from tests.cli.programs import ended
 from tests.cli.terminal import at_terminal
 
-pytestmark = pytest.mark.rows("SAFE-10")
+pytestmark = [pytest.mark.rows("SAFE-10"), pytest.mark.second_ring]
 
 # Commands that run until they are stopped: what they write is tested with the units and with `aop up`.
 _SERVING = {"up", "control-plane", "console", "door"}

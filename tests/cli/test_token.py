@@ -13,6 +13,8 @@ from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 
 def aop(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

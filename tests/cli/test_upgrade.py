@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Aop, Greeter
 from tests.cli.terminal import at_terminal
 from tests.cli.unable import unable_to
+
+pytestmark = pytest.mark.second_ring
 
 _NEWER = {
     "permissions": [

@@ -13,6 +13,8 @@ from aop.cli.similar import similar
 from tests.cli.conftest import Aop, Stack
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 TEXT = '{"text": "Tea is grown in hills. Tea needs rain."}'
 SUMMARIZER = "aop:summarizer"
 # The arguments of a command, the code of the problem, and what its text holds. What comes behind ! is not in it.

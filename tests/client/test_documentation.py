@@ -21,7 +21,7 @@ from tests.support.loop import Platform
 from tests.support.postgres import PostgresForTests
 from tests.support.sample_platform import SamplePlatform, origin_of, router_listener, running_sample_platform
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "python-client.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)

@@ -4,8 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.environments import ROOT
+
+pytestmark = pytest.mark.second_ring
 
 PROGRAM = """
 from dataclasses import dataclass

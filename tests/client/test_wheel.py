@@ -17,6 +17,8 @@ from tests.client.gateway import WORKSPACE, an_error, saying, scripted_gateway
 from tests.support.waiting import PATIENCE_SECONDS, patience
 from tests.support.wheels import built_wheel, installed
 
+pytestmark = pytest.mark.second_ring
+
 SERVER_PARTS = {"asyncpg", "uvloop", "jsonschema-rs", "prometheus-client", "click", "rich", "pyjwt"}
 CLIENT = """
 import asyncio, sys

@@ -31,7 +31,7 @@ ITEMS = [
 ]
 MEETING = {"notes": NOTES, "meetingDate": "2026-03-02"}
 
-pytestmark = pytest.mark.parametrize("sample", ["action-items"], indirect=True)
+pytestmark = [pytest.mark.parametrize("sample", ["action-items"], indirect=True), pytest.mark.second_ring]
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from aop.net.http import HttpClient
 from tests.agent.agents import ask, require_rejection
 from tests.agent.samples import RunningSample
 
+pytestmark = pytest.mark.second_ring
+
 QUERY = {"jsonrpc": "2.0", "id": "1", "method": "tasks/get", "params": {"id": "none", "historyLength": 1}}
 
 

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from nacl.signing import SigningKey
 
 from aop.base.canonical import to_base64url
 from tests.agent.samples import SEED, RunningSample
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import AGENTS
+
+pytestmark = pytest.mark.second_ring
 
 _KEY = "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL"
 

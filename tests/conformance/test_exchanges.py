@@ -34,6 +34,7 @@ def require_document(name: str, value: object) -> None:
     assert document(f"a2a-profile/0.2#{name}").violations(value) == ()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-14")
 @pytest.mark.parametrize("path", REQUESTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 async def test_a_request_of_the_profile_gets_an_answer_of_the_profile(talk: Talk, path: Any) -> None:
@@ -71,6 +72,7 @@ async def test_every_event_of_a_good_stream_is_of_the_profile(talk: Talk, sample
     assert "artifact-update" in kinds
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-14")
 async def test_the_result_of_a_task_is_the_same_when_asked_for_again(talk: Talk, sample: RunningSample) -> None:
     done = await talk.task(data(first_example(sample)))
@@ -80,6 +82,7 @@ async def test_the_result_of_a_task_is_the_same_when_asked_for_again(talk: Talk,
     assert profile.result_value(profile.task(again)) == profile.result_value(done)
 
 
+@pytest.mark.second_ring
 async def test_a_text_only_message_needs_input_and_its_task_goes_on_with_data(
     talk: Talk, sample: RunningSample
 ) -> None:
@@ -89,6 +92,7 @@ async def test_a_text_only_message_needs_input_and_its_task_goes_on_with_data(
     assert (done.id, done.status.state) == (asked.id, TaskState.COMPLETED)
 
 
+@pytest.mark.second_ring
 async def test_a_task_that_waits_for_input_can_be_canceled_once(talk: Talk) -> None:
     asked = await talk.task(text("hello"))
     found = profile.task(await talk.call("tasks/cancel", {"id": asked.id}))
@@ -98,16 +102,19 @@ async def test_a_task_that_waits_for_input_can_be_canceled_once(talk: Talk) -> N
     assert refused.value.code == -32002
 
 
+@pytest.mark.second_ring
 async def test_an_input_the_skill_does_not_take_is_rejected(talk: Talk) -> None:
     for given in ({}, {"unknown": 1}):
         assert (await talk.task(data(given))).status.state is TaskState.REJECTED
 
 
+@pytest.mark.second_ring
 async def test_a_capability_it_does_not_offer_is_rejected(talk: Talk, sample: RunningSample) -> None:
     other = Talk(talk.sample, talk.client, "book-trip")
     assert (await other.task(data(first_example(sample)))).status.state is TaskState.REJECTED
 
 
+@pytest.mark.second_ring
 @pytest.mark.parametrize(
     ("body", "code"),
     [

@@ -16,6 +16,8 @@ from tests.agent.samples import RunningSample, running_sample
 from tests.conformance.talk import Talk, data
 from tests.support.waiting import patience
 
+pytestmark = pytest.mark.second_ring
+
 NOTES = {"notes": "Weekly sync. Bob will call the bank."}
 
 

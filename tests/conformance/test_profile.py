@@ -13,6 +13,8 @@ from aop.net.origin import Endpoint
 from tests.agent.samples import SAMPLES, RunningSample
 from tools.agent_env import AGENTS, agent_python
 
+pytestmark = pytest.mark.second_ring
+
 
 def conforms(schema: bytes, value: Any) -> bool:
     return compiled(msgspec.json.decode(schema)).is_valid(value)

@@ -21,7 +21,7 @@ TEXT = (
 )
 SUMMARY = "The harbour opened in 1901. Ships brought timber to the harbour."
 
-pytestmark = pytest.mark.parametrize("sample", ["summarizer"], indirect=True)
+pytestmark = [pytest.mark.parametrize("sample", ["summarizer"], indirect=True), pytest.mark.second_ring]
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from tests.console.browser import LookedAt, Tab
 from tests.console.screens import SCREENS, Screen
 from tests.console.shot import DRAWN, LOOKS
 
+pytestmark = pytest.mark.second_ring
+
 # Dark is another set of colours and nothing else; narrow is another layout in the colours of light.
 DIFFERS_IN: dict[str, LookedAt] = {"light": "everything", "dark": "colours", "narrow": "everything but colours"}
 _BEGUN_BY_A_THEME = """(theme) => {

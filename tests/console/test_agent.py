@@ -16,6 +16,7 @@ from tests.console.workspace_states import an_agent_with_a_newer_version
 from tests.support.waiting import PATIENCE_SECONDS
 
 
+@pytest.mark.second_ring
 def test_the_page_names_the_release_and_the_digest_and_the_command_verifies_it(tab: Tab) -> None:
     page = tab.open("/agents/aop:summarizer")
     entry = tab.stack.caller.get("/v1/agents/aop:summarizer").json["versions"][0]
@@ -52,6 +53,7 @@ def test_the_snippets_work_as_pasted(tab: Tab) -> None:
     assert "harbour" in _shell(invoke, tab)
 
 
+@pytest.mark.second_ring
 def test_the_difference_between_two_versions_is_readable_and_in_the_address(tab: Tab) -> None:
     page = tab.open(two_versions(tab.stack))
     permissions = page.get_by_role("region", name="Permissions")
@@ -71,6 +73,7 @@ def test_the_difference_between_two_versions_is_readable_and_in_the_address(tab:
     expect(page.get_by_role("region", name="Limits")).to_contain_text("10 s → 30 s")
 
 
+@pytest.mark.second_ring
 def test_a_comparison_that_the_platform_cannot_make_now_is_said_and_can_be_asked_for_again(tab: Tab) -> None:
     asked: list[Route] = []
     tab.page.route("**/compatibility?*", lambda route: asked.append(route), times=1)  # noqa: PLW0108  a plain function
@@ -86,6 +89,7 @@ def test_a_comparison_that_the_platform_cannot_make_now_is_said_and_can_be_asked
     expect(compatibility).to_contain_text("These inputs stop being valid:")
 
 
+@pytest.mark.second_ring
 def test_installing_asks_for_every_permission_and_leads_to_where_the_agent_can_be_tried(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("install")
     page = tab.open("/agents/aop:summarizer?open=install")
@@ -126,6 +130,7 @@ def test_a_list_read_before_the_installation_does_not_hide_it_when_it_comes_late
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
 
 
+@pytest.mark.second_ring
 def test_what_makes_no_skill_usable_leads_to_the_workspace_where_more_can_be_accepted(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("unusable")
     page = tab.open("/agents/aop:summarizer?open=install")
@@ -138,6 +143,7 @@ def test_what_makes_no_skill_usable_leads_to_the_workspace_where_more_can_be_acc
     expect(row.get_by_role("button", name="Change version or permissions")).to_be_visible()
 
 
+@pytest.mark.second_ring
 def test_the_page_knows_what_the_open_workspace_has_installed(tab: Tab) -> None:
     agent_id = an_agent_with_a_newer_version(tab.stack)
     workspace_id = tab.stack.workspace("knows")
@@ -180,6 +186,7 @@ def test_a_second_installation_is_shown_as_such_and_a_late_one_is_refused_with_c
     expect(note).to_contain_text(f"Already installed in {workspace_id}")
 
 
+@pytest.mark.second_ring
 def test_a_version_without_a_published_release_cannot_be_installed(tab: Tab) -> None:
     entry = tab.stack.register(agentId=tab.stack.agent_id("draft"))
     page = tab.open(f"/agents/{entry['agentId']}")

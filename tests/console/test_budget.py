@@ -11,6 +11,8 @@ from tests.console.processor import main_thread
 from tests.console.routes import routes
 from tests.console.screens import SCREENS, Screen
 
+pytestmark = pytest.mark.second_ring
+
 _MAX_SCRIPT = 250_000
 _MAX_REQUESTS = 12
 """The page, its files and everything it asks of the Gateway."""

@@ -3,11 +3,14 @@
 import json
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import expect
 
 from aop.cli import snippets
 from aop.cli.snippets import Callee, ExampleCall
 from tests.console.browser import Tab
+
+pytestmark = pytest.mark.second_ring
 
 AGENT, SKILL = "aop:summarizer", "rank-sentences"
 

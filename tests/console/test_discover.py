@@ -6,6 +6,8 @@ from playwright.sync_api import Route, expect
 from tests.console.browser import Tab
 from tests.console.workspace_states import an_agent_with_a_newer_version
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_search_as_one_types_is_kept_in_the_address_and_survives_a_reload(tab: Tab) -> None:
     page = tab.open("/discover")

@@ -2,10 +2,13 @@
 
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.console.browser import Tab
 from tests.console.recorded import Call, ago, record
+
+pytestmark = pytest.mark.second_ring
 
 _READ_AT_ONCE = 5
 """Pages without rows that the Console reads before it asks whether to go on."""

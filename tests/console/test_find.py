@@ -10,6 +10,8 @@ from tests.console.browser import Tab
 from tests.console.people import another_account
 from tests.console.stack import Stack
 
+pytestmark = pytest.mark.second_ring
+
 
 def opened(page: Page, key: str = "/") -> Locator:
     page.keyboard.press(key)

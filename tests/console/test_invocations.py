@@ -18,6 +18,7 @@ def rows(page: Page) -> int:
     return int(page.get_by_role("table", name="Invocations").get_attribute("aria-rowcount") or 0) - 1
 
 
+@pytest.mark.second_ring
 def test_an_invocation_is_listed_with_status_agent_capability_latency_and_time(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("listed")
     tab.stack.install(workspace_id, "aop:action-items", ["notes.read"])
@@ -45,6 +46,7 @@ def test_an_invocation_past_its_deadline_without_an_end_is_marked_interrupted(ta
     expect(page.get_by_text("aop router close")).to_be_visible()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-10")
 def test_the_filters_are_in_the_address_and_a_link_with_them_shows_the_same(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("filtered")
@@ -77,6 +79,7 @@ def test_the_filters_are_in_the_address_and_a_link_with_them_shows_the_same(tab:
     expect(table).to_have_attribute("aria-rowcount", "7")
 
 
+@pytest.mark.second_ring
 def test_a_new_invocation_appears_by_itself(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("live")
     page = tab.open(f"/workspaces/{workspace_id}/invocations")
@@ -89,6 +92,7 @@ def test_a_new_invocation_appears_by_itself(tab: Tab) -> None:
     expect(page.get_by_role("row").nth(2)).to_contain_text("Running")
 
 
+@pytest.mark.second_ring
 def test_what_one_reads_does_not_move_when_new_invocations_come(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("steady")
     record(tab.stack, [Call(workspace_id, ago(seconds=400 - n), capability=f"work-{n:03}") for n in range(300)])
@@ -108,6 +112,7 @@ def test_what_one_reads_does_not_move_when_new_invocations_come(tab: Tab) -> Non
     expect(page.get_by_text("work-299")).to_be_in_viewport()
 
 
+@pytest.mark.second_ring
 def test_a_list_that_stands_still_is_not_asked_again(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("still")
     record(tab.stack, [Call(workspace_id, ago(seconds=9))])
@@ -141,6 +146,7 @@ def test_ten_thousand_invocations_scroll_smoothly(tab: Tab) -> None:
     assert frames.busy < BUDGET, str(frames)
 
 
+@pytest.mark.second_ring
 def test_the_page_of_a_failed_invocation_shows_every_fact_events_and_the_recovery_action(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("failed")
     release = tab.stack.publish()
@@ -163,6 +169,7 @@ def test_the_page_of_a_failed_invocation_shows_every_fact_events_and_the_recover
     expect(page).to_have_url(re.compile(rf"/traces/{problem['traceId']}\?invocation={problem['invocationId']}$"))
 
 
+@pytest.mark.second_ring
 def test_a_streamed_invocation_shows_its_progress_without_its_content(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("streamed")
     tab.stack.install(workspace_id, "aop:summarizer", ["text.read"])
@@ -179,6 +186,7 @@ def test_a_streamed_invocation_shows_its_progress_without_its_content(tab: Tab) 
 SECRET_TEXT = "The zebra crossed the road. It was followed by another zebra. Nobody saw a third zebra that day."
 
 
+@pytest.mark.second_ring
 def test_parent_and_children_lead_to_each_other(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("family")
     root = Call(workspace_id, ago(seconds=30), agent_id="aop:meeting-brief", capability="brief-meeting")
@@ -196,6 +204,7 @@ def test_parent_and_children_lead_to_each_other(tab: Tab) -> None:
     expect(page).to_have_url(re.compile(rf"{root.invocation_id}$"))
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-06")
 def test_an_unknown_invocation_is_said_with_code_status_trace_and_next_step(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("unknown")
@@ -205,6 +214,7 @@ def test_an_unknown_invocation_is_said_with_code_status_trace_and_next_step(tab:
         expect(alert).to_contain_text(shown)
 
 
+@pytest.mark.second_ring
 def test_a_next_page_that_cannot_be_read_is_said_and_can_be_asked_for_again(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("paged")
     record(tab.stack, [Call(workspace_id, ago(seconds=n + 1)) for n in range(150)])

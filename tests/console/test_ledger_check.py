@@ -9,6 +9,8 @@ from playwright.sync_api import Locator, Page, Route, expect
 from tests.console.browser import Tab
 from tests.console.test_invocations import NOTES
 
+pytestmark = pytest.mark.second_ring
+
 
 def opened(tab: Tab, name: str) -> tuple[Page, Locator]:
     """The page of a call that was just made, and its panel."""

@@ -10,6 +10,8 @@ from tests.console.browser import Tab
 from tests.console.people import another_account
 from tests.console.stack import Stack
 
+pytestmark = pytest.mark.second_ring
+
 VERSIONS = [f"1.{number}.0" for number in range(12)]
 PAGE = 2
 """Agents in an answer of the Gateway, so that a few of them are several pages."""

@@ -8,6 +8,8 @@ from tests.console.people import another_account
 from tests.console.stack import Stack
 from tests.console.workspace_states import a_busy_workspace
 
+pytestmark = pytest.mark.second_ring
+
 
 def current(stack: Stack, workspace_id: str) -> list[str]:
     items = stack.caller.get(f"/v1/workspaces/{workspace_id}/callers").json["items"]

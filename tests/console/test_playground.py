@@ -41,6 +41,7 @@ def _expect_recorded(tab: Tab, address: str, status: str) -> None:
     raise AssertionError(f"not {status}: {records}")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-09")
 def test_only_enabled_installations_are_offered(tab: Tab) -> None:
     page = tab.open(with_samples(tab.stack))
@@ -57,6 +58,7 @@ def test_an_agent_that_is_disabled_cannot_be_run_even_when_the_address_names_it(
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
 
 
+@pytest.mark.second_ring
 def test_a_skill_whose_permissions_were_not_accepted_is_not_offered(tab: Tab) -> None:
     workspace_id = tab.stack.workspace()
     tab.stack.install(workspace_id, "aop:meeting-brief", [])
@@ -70,6 +72,7 @@ def test_a_skill_whose_permissions_were_not_accepted_is_not_offered(tab: Tab) ->
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
 
 
+@pytest.mark.second_ring
 def test_the_example_of_a_skill_runs_as_one_json_result_shown_as_text(tab: Tab) -> None:
     page = tab.open(summarizer(tab, mode="json"))
     run(page)
@@ -78,6 +81,7 @@ def test_the_example_of_a_skill_runs_as_one_json_result_shown_as_text(tab: Tab) 
     assert sent(tab)[0]["stream"] is False
 
 
+@pytest.mark.second_ring
 def test_rows_are_shown_as_a_table_and_anything_else_as_a_tree(tab: Tab) -> None:
     address = with_samples(tab.stack, agent="aop:summarizer", capability="rank-sentences", mode="json")
     page = tab.open(address)
@@ -91,6 +95,7 @@ def test_rows_are_shown_as_a_table_and_anything_else_as_a_tree(tab: Tab) -> None
     expect(_output(page)).to_contain_text('title: "Budget meeting"')
 
 
+@pytest.mark.second_ring
 def test_chunks_are_shown_as_they_arrive(tab: Tab) -> None:
     page = tab.open(summarizer(tab, capability="read-aloud"))
     fill_in(page, "text", WORDS)
@@ -103,6 +108,7 @@ def test_chunks_are_shown_as_they_arrive(tab: Tab) -> None:
     expect(_output(page)).to_have_text(WORDS.strip())
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-07")
 def test_stop_ends_the_stream_and_the_ledger_says_canceled(tab: Tab) -> None:
     address = summarizer(tab, capability="read-aloud")
@@ -113,6 +119,7 @@ def test_stop_ends_the_stream_and_the_ledger_says_canceled(tab: Tab) -> None:
     _expect_recorded(tab, address, "canceled")
 
 
+@pytest.mark.second_ring
 def test_a_run_goes_on_while_its_trace_is_open_and_can_be_returned_to(tab: Tab) -> None:
     address = summarizer(tab, capability="read-aloud")
     page = tab.open(address)
@@ -139,6 +146,7 @@ def test_a_run_goes_on_while_its_trace_is_open_and_can_be_returned_to(tab: Tab) 
     _expect_recorded(tab, address, "succeeded")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-07")
 @pytest.mark.parametrize("left", ["page", "session"])
 def test_leaving_the_console_cancels_what_runs(tab: Tab, left: str) -> None:
@@ -172,6 +180,7 @@ def test_stop_also_ends_a_run_that_waits_for_one_result(tab: Tab) -> None:
     expect(page.get_by_role("table").get_by_text("Canceled", exact=True)).to_be_visible()
 
 
+@pytest.mark.second_ring
 def test_thousands_of_chunks_are_shown_without_falling_behind(tab: Tab) -> None:
     count = 8000
     chunks = [forged.chunk(number + 1, f"word{number} ") for number in range(count)]
@@ -189,6 +198,7 @@ def test_thousands_of_chunks_are_shown_without_falling_behind(tab: Tab) -> None:
     expect(page.get_by_role("region", name="Chunk 1")).to_contain_text("word1")
 
 
+@pytest.mark.second_ring
 def test_the_trace_of_a_run_is_one_step_away(tab: Tab) -> None:
     page = tab.open(summarizer(tab))
     run(page)
@@ -197,6 +207,7 @@ def test_the_trace_of_a_run_is_one_step_away(tab: Tab) -> None:
     expect(page).to_have_url(re.compile(r"/workspaces/play-\w+/traces/[0-9a-f]{32}$"))
 
 
+@pytest.mark.second_ring
 def test_an_agent_is_chosen_tried_and_stopped_by_keyboard_alone(tab: Tab) -> None:
     page = tab.open(with_samples(tab.stack, agent="aop:meeting-brief"))
     agents = page.get_by_role("combobox", name="Agent", exact=True)
@@ -225,6 +236,7 @@ def test_an_agent_is_chosen_tried_and_stopped_by_keyboard_alone(tab: Tab) -> Non
     _tab_to(page, page.get_by_role("button", name="Run again"))
 
 
+@pytest.mark.second_ring
 def test_the_choice_of_agent_keeps_the_focus_when_cards_come_late(tab: Tab) -> None:
     held: list[Route] = []
     tab.page.route("**/v1/agents/*/versions/*", lambda route: held.append(route))  # noqa: PLW0108  a plain function

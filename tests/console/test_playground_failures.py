@@ -36,6 +36,7 @@ def test_a_stream_that_breaks_its_rules_is_never_a_success(tab: Tab, events: lis
     expect(page.get_by_text("Succeeded")).to_have_count(0)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-06")
 def test_a_failure_after_acceptance_is_shown_with_its_invocation_and_what_to_do(tab: Tab) -> None:
     page = tab.open(f"{_agent_out_of_reach(tab)}&mode=json")
@@ -50,6 +51,7 @@ def test_a_failure_after_acceptance_is_shown_with_its_invocation_and_what_to_do(
     expect(page.get_by_text("AGENT_UNAVAILABLE").first).to_be_visible()
 
 
+@pytest.mark.second_ring
 def test_a_failure_in_the_stream_is_shown_like_any_other(tab: Tab) -> None:
     page = tab.open(_agent_out_of_reach(tab))
     run(page)
@@ -58,6 +60,7 @@ def test_a_failure_in_the_stream_is_shown_like_any_other(tab: Tab) -> None:
     expect(page.get_by_role("alert")).to_contain_text("Next step: For the provider of the Agent")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-06")
 def test_an_installation_disabled_meanwhile_is_refused_with_the_way_on(tab: Tab) -> None:
     workspace_id = tab.stack.workspace()

@@ -22,6 +22,8 @@ from tests.console.playground_states import (
 )
 from tests.console.stack import Json
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_what_the_schema_refuses_is_said_next_to_the_fields_and_nothing_is_sent(tab: Tab) -> None:
     page = tab.open(with_many_kinds(tab.stack))

@@ -13,6 +13,8 @@ from tests.console.browser import Tab, kept_keys
 from tests.console.stack import Stack
 from tests.support.issuer import CLIENT_ID, PASSWORD, PREFIX, TOKEN_SECONDS, USER, running_issuer
 
+pytestmark = pytest.mark.second_ring
+
 PRINCIPAL = PREFIX + USER
 _KEPT = "JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, location.href])"
 

@@ -13,6 +13,8 @@ from tests.console.screens import bound, registered
 from tests.console.stack import a_card
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 
 def _challenge(page: Page) -> tuple[str, str]:
     """Challenge id and proof of the challenge that is shown."""

@@ -8,6 +8,8 @@ from aop.contracts.recovery import recovery_of
 from tests.console.browser import Tab
 from tests.console.recorded import Call, ago, record
 
+pytestmark = pytest.mark.second_ring
+
 _TRACE = "5" * 32
 Pair = tuple[ErrorCode, Reason]
 PAIRS = sorted(pair for pair in reason_pairs() if pair[0] is not ErrorCode.UNAUTHENTICATED)

@@ -9,6 +9,8 @@ from playwright.sync_api import Route, expect
 
 from tests.console.browser import Tab
 
+pytestmark = pytest.mark.second_ring
+
 _ERRORS = Path(__file__).resolve().parents[2] / "contracts" / "platform-error"
 _TRACE = "5" * 32
 

@@ -33,6 +33,7 @@ def session_token(page: Page) -> str:
     return str(page.evaluate(_TOKEN))
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-02", "CALL-04", "CALL-06")
 def test_a_sign_in_link_works_once_and_signing_out_revokes_the_session(
     tab: Tab, stack: Stack, browser: Browser
@@ -63,6 +64,7 @@ def test_a_sign_in_link_works_once_and_signing_out_revokes_the_session(
     expect(page.get_by_label("Access token")).to_be_visible()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CALL-04")
 def test_a_link_asks_before_another_session_is_replaced(tab: Tab, stack: Stack, rob: Stack) -> None:
     page = tab.page
@@ -137,6 +139,7 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"[\w-]{20,}", text))
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-02")
 def test_no_served_file_and_no_address_holds_a_token(tab: Tab) -> None:
     page = tab.open("/discover")
@@ -151,6 +154,7 @@ def test_no_served_file_and_no_address_holds_a_token(tab: Tab) -> None:
         assert sent is None or request.url.startswith(f"{tab.stack.gateway}/v1/")
 
 
+@pytest.mark.second_ring
 def test_a_pasted_token_gives_a_session_and_is_not_kept(tab: Tab, stack: Stack) -> None:
     page = tab.open("/agents/aop:summarizer?tab=use", signed_in=False)
     page.get_by_label("Access token").fill("aop_" + "0" * 43)
@@ -171,6 +175,7 @@ def test_a_pasted_token_gives_a_session_and_is_not_kept(tab: Tab, stack: Stack) 
     assert page.evaluate(_TOKEN) is None
 
 
+@pytest.mark.second_ring
 def test_a_session_that_cannot_be_revoked_is_told(tab: Tab, stack: Stack) -> None:
     page = tab.page
     page.goto(stack.sign_in_link())
@@ -182,6 +187,7 @@ def test_a_session_that_cannot_be_revoked_is_told(tab: Tab, stack: Stack) -> Non
     tab.problems.clear()  # the browser's own line for the request that did not leave
 
 
+@pytest.mark.second_ring
 def test_the_theme_is_kept_and_the_whole_navigation_works_by_keyboard(tab: Tab) -> None:
     page = tab.open("/discover")
     page.get_by_role("article").first.wait_for()

@@ -27,6 +27,7 @@ def test_a_share_link_is_read_without_authorization_and_nothing_is_chosen_before
     assert "authorization" not in read.all_headers()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-03", "SHARE-06")
 def test_installing_from_the_link_posts_the_exact_version_with_the_accepted_permissions(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("shared")
@@ -48,6 +49,7 @@ def test_installing_from_the_link_posts_the_exact_version_with_the_accepted_perm
     expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}?agent=aop%3Asummarizer")
 
 
+@pytest.mark.second_ring
 def test_the_newest_version_is_described_to_anybody_and_another_one_when_it_is_chosen(tab: Tab) -> None:
     agent = tab.stack.agent_id("described")
     first = tab.stack.publish(agentId=agent, name="Old name", description="What it did.")
@@ -70,6 +72,7 @@ def test_the_newest_version_is_described_to_anybody_and_another_one_when_it_is_c
         assert secret not in shown
 
 
+@pytest.mark.second_ring
 def test_a_share_link_has_a_preview_where_it_is_pasted_whatever_its_provider_wrote(tab: Tab) -> None:
     hostile = '"><script>alert(1)</script>\u202e'
     release = tab.stack.publish(agentId=tab.stack.agent_id("preview"), name=hostile, description=hostile)
@@ -86,6 +89,7 @@ def test_a_share_link_has_a_preview_where_it_is_pasted_whatever_its_provider_wro
     expect(tab.page.get_by_role("heading", level=1)).to_contain_text("alert(1)")
 
 
+@pytest.mark.second_ring
 def test_someone_who_is_not_signed_in_is_led_through_sign_in_back_to_the_link(tab: Tab) -> None:
     page = tab.page
     page.goto(_shared(tab))
@@ -96,6 +100,7 @@ def test_someone_who_is_not_signed_in_is_led_through_sign_in_back_to_the_link(ta
     expect(page.get_by_role("button", name="Install in a Workspace")).to_be_visible()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CON-04")
 @pytest.mark.parametrize("spoilt", ["{link}/", "{link}?a=1", "{link}#x", "{upper}", "{escaped}"])
 def test_an_address_that_is_not_exactly_the_link_is_refused(tab: Tab, spoilt: str) -> None:
@@ -130,6 +135,7 @@ def test_a_pasted_link_is_opened_only_in_its_exact_form(tab: Tab) -> None:
     expect(page.get_by_role("heading", name="Summarizer")).to_be_visible()
 
 
+@pytest.mark.second_ring
 def test_an_agent_that_is_no_longer_installable_says_so(tab: Tab) -> None:
     release = tab.stack.publish(agentId=tab.stack.agent_id("gone"))
     tab.stack.caller.post(f"/v1/releases/{release['releaseId']}/revoke")
@@ -138,6 +144,7 @@ def test_an_agent_that_is_no_longer_installable_says_so(tab: Tab) -> None:
     expect(tab.page.get_by_text("This Agent cannot be installed now.")).to_be_visible()
 
 
+@pytest.mark.second_ring
 def test_releases_beyond_the_first_page_can_be_chosen_as_well(tab: Tab) -> None:
     agent = tab.stack.agent_id("many")
     for number in range(27):

@@ -2,12 +2,15 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.console.browser import Tab
 from tests.console.lineage_states import an_hour
 from tests.console.recorded import Call, ago, record
 from tests.console.status_states import answer_status, burst, routers_not_well
+
+pytestmark = pytest.mark.second_ring
 
 
 def test_ready_units_and_a_live_watch_are_said(tab: Tab) -> None:

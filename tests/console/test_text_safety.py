@@ -12,7 +12,7 @@ from tests.console.people import another_account
 from tests.console.routes import routes
 from tests.console.stack import Json, Stack, a_card
 
-pytestmark = pytest.mark.rows("SAFE-10")
+pytestmark = [pytest.mark.rows("SAFE-10"), pytest.mark.second_ring]
 
 _WITHOUT_TEXT_OF_OTHERS = {"/", "/sign-in", "/sign-in-code", "$"}
 ALL_TEXT = """() => [document.title, document.body.innerText,

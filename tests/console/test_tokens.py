@@ -10,6 +10,8 @@ from tests.console.people import another_account
 from tests.console.stack import Stack
 from tests.local.caller import Caller
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_a_token_is_made_shown_once_and_revoked_with_the_keyboard(tab: Tab, stack: Stack) -> None:
     dora = another_account(stack, "dora")

@@ -13,6 +13,8 @@ from tests.console.lineage_states import child, nested, trace_path
 from tests.console.recorded import Call, ago, record
 from tests.console.waterfall import bar, rows
 
+pytestmark = pytest.mark.second_ring
+
 MEETING = {"notes": "Budget\nAlice will send the budget by Friday.\nACTION: Bob to book a room for the workshop."}
 
 

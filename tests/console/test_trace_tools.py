@@ -10,6 +10,8 @@ from tests.console.lineage_states import child, nested, trace_path
 from tests.console.recorded import record
 from tests.console.waterfall import bar, rows
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_failures_words_folding_and_zoom_lead_through_a_trace(tab: Tab) -> None:
     calls = nested(tab.stack, tab.stack.workspace("tools"))

@@ -9,6 +9,8 @@ from tests.console.browser import Tab
 from tests.console.lineage_states import child, nested
 from tests.console.recorded import Call, ago, record
 
+pytestmark = pytest.mark.second_ring
+
 
 def listed(page: Page) -> Locator:
     return page.get_by_role("table", name="Traces").get_by_role("row").filter(has=page.get_by_role("cell"))

@@ -12,6 +12,8 @@ from tests.console.workspace_states import (
     update,
 )
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_a_new_workspace_is_made_and_opened_by_keyboard_alone(tab: Tab) -> None:
     page = tab.open("/workspaces")

@@ -9,6 +9,8 @@ from tests.agent.agents import REJECTIONS
 from tests.docs.blocks import ROOT
 from tests.support.vectors import cases
 
+pytestmark = pytest.mark.second_ring
+
 PAGE = (ROOT / "docs" / "guides" / "any-language.md").read_text("utf-8")
 CHECKS = re.findall(r"^\| (\d+) \| .* \| (401|403) \| ([^|]*) \|$", PAGE, re.MULTILINE)
 

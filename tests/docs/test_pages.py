@@ -32,6 +32,7 @@ _SHORT = frozenset({"README", "quickstart", "publish", "nested-calls", "call-it"
 _EARLY_END = ROOT / "docs" / "guides" / "early-end.md"
 
 
+@pytest.mark.second_ring
 @pytest.mark.parametrize("page", [_followed(page) for page in FOLLOWED if page != _EARLY_END], ids=name)
 def test_every_block_of_a_page_works_in_order(page: Path, place: Place) -> None:
     _require_working(page, place)

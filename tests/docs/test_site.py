@@ -17,6 +17,8 @@ from tests.support.platform import LocalPlatform
 from tools.docs import build
 from tools.docs_links import on_page_markdown
 
+pytestmark = pytest.mark.second_ring
+
 _LOADED = re.compile(
     r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"?([^\" >]+)|<link\b[^>]*\bhref=\"?([^\" >]+)", re.IGNORECASE
 )

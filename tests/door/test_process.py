@@ -15,7 +15,7 @@ from tests.support.peers import after
 from tests.support.waiting import becomes_true, patience
 from tests.units.processes import run_to_end, start, status_of
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 
 async def test_a_stop_lets_a_running_call_end_and_no_token_is_in_the_log(door: OpenDoor) -> None:

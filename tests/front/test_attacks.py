@@ -39,6 +39,7 @@ async def test_an_attack_is_rejected_and_never_reaches_the_agent(served: Before)
     assert len(agent.received) == 1
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("FRONT-04")
 async def test_nothing_but_the_public_pages_is_open(served: Before) -> None:
     front, agent = served

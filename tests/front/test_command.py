@@ -18,6 +18,8 @@ from tests.support.authority import Authority
 from tests.support.peers import Behaviour, Received, listening
 from tests.support.waiting import becomes_true
 
+pytestmark = pytest.mark.second_ring
+
 SECRET = "canary-of-a-secret-77aa"
 TEXT = message_of([{"kind": "text", "text": "hi"}])
 

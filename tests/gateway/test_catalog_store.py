@@ -15,6 +15,8 @@ from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
 from tests.support.waiting import generous, patience
 
+pytestmark = pytest.mark.second_ring
+
 AGENT = "/v1/agents/acme:summarizer"
 VERSION = f"{AGENT}/versions/1.0.0"
 READS = (AGENT, VERSION, "/v1/providers/acme/agents", "/v1/agents/acme:unknown", f"{AGENT}/versions/9.9.9")

@@ -15,6 +15,8 @@ from tests.gateway.word_catalog import put
 from tests.support.cards import a_card
 from tests.support.postgres import PostgresForTests, session
 
+pytestmark = pytest.mark.second_ring
+
 _AGENTS, _VERSIONS, _LIMIT = 40, 12, 5
 
 

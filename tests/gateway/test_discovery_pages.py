@@ -49,6 +49,7 @@ def keys(answer: Any) -> list[str]:
     return [f"{item['agentId']} {item['version']}" for item in answer["items"]]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAT-25")
 @pytest.mark.parametrize("filters", FILTERS)
 async def test_a_traversal_keeps_to_what_was_published_when_it_began(
@@ -85,6 +86,7 @@ async def test_a_release_published_in_the_meantime_takes_its_version_out_of_the_
     assert keys(await page(gateway, bob, "limit=5")) == ["agent-2 1.0.0", "agent-1 1.0.0", "agent-0 1.0.0"]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAT-25")
 @pytest.mark.parametrize("filters", ["&latest=true", "&latest=true&query=summar"])
 async def test_a_higher_version_published_later_hides_nothing_from_a_traversal(
@@ -97,6 +99,7 @@ async def test_a_higher_version_published_later_hides_nothing_from_a_traversal(
     assert keys(await page(gateway, bob, "limit=9" + filters)) == ["agent-1 2.0.0", "agent-2 1.0.0", "agent-0 1.0.0"]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAT-25")
 @pytest.mark.parametrize("filters", FILTERS)
 async def test_equal_times_are_ordered_by_agent_then_by_version_bytewise(
@@ -114,6 +117,7 @@ async def test_equal_times_are_ordered_by_agent_then_by_version_bytewise(
     assert (seen, cursor) == (order, None)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAT-26")
 @pytest.mark.parametrize(
     "changed",
@@ -136,6 +140,7 @@ async def test_a_cursor_belongs_to_its_filters_and_limit(
     assert keys(await page(gateway, bob, "limit=2&query=summar", cursor)) == ["agent-1 1.0.0", "agent-0 1.0.0"]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAT-26")
 async def test_a_cursor_belongs_to_its_list_and_does_not_survive_a_change(
     catalog: Catalog, gateway: RunningUnit, bob: str
@@ -154,6 +159,7 @@ async def test_a_cursor_belongs_to_its_list_and_does_not_survive_a_change(
         require_cursor_refused(await gateway.get(f"{AGENTS}?limit=2&cursor={altered}", token=bob))
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAT-26")
 async def test_a_position_that_no_page_gave_is_refused_even_when_it_is_sealed(gateway: RunningUnit, bob: str) -> None:
     for position in IMPOSSIBLE:
@@ -164,6 +170,7 @@ async def test_a_position_that_no_page_gave_is_refused_even_when_it_is_sealed(ga
         require_cursor_refused(await gateway.get(f"{AGENTS}?cursor={cursor}", token=bob))
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAT-25")
 @pytest.mark.parametrize(("short", "long", "ways"), [(2, 4, "walk gather"), (4, 40, "walk walk"), (40, 400, "walk")])
 async def test_a_page_is_the_same_whichever_way_it_is_found(
@@ -198,6 +205,7 @@ async def test_a_page_is_the_same_whichever_way_it_is_found(
     assert cursor is None
 
 
+@pytest.mark.second_ring
 async def test_a_page_has_25_items_unless_another_limit_is_given(
     catalog: Catalog, gateway: RunningUnit, bob: str
 ) -> None:
@@ -210,6 +218,7 @@ async def test_a_page_has_25_items_unless_another_limit_is_given(
         assert len((await page(gateway, bob, f"limit=51{filters}"))["items"]) == 51
 
 
+@pytest.mark.second_ring
 @pytest.mark.parametrize("filters", FILTERS)
 async def test_a_page_stops_once_its_items_pass_four_mebibytes(
     catalog: Catalog, gateway: RunningUnit, bob: str, filters: str

@@ -16,6 +16,8 @@ from tests.support.catalog import Catalog
 from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
 
+pytestmark = pytest.mark.second_ring
+
 AGENTS = "/v1/agents"
 NAMES = ("Alpha", "ALPHA beta", "Beta", "Gamma")
 SKILLS = (["read"], ["write"], ["read", "write"])

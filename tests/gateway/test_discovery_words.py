@@ -126,6 +126,7 @@ async def test_pages_by_relevance_hold_while_others_publish_and_are_the_same_on_
     assert set(await _keys(planes[1], token, query)) > set(seen)
 
 
+@pytest.mark.second_ring
 async def test_a_better_match_in_a_better_place_comes_first(
     store: DatabaseUrls, planes: list[RunningUnit], token: str
 ) -> None:
@@ -157,6 +158,7 @@ async def test_a_better_match_in_a_better_place_comes_first(
     assert await agents(planes[0], token, "zebra plain", "&latest=true") == ["zebra", *best_first[2:5]]
 
 
+@pytest.mark.second_ring
 async def test_what_was_ended_is_no_longer_found_and_leaves_nothing_in_the_index(
     store: DatabaseUrls, planes: list[RunningUnit], token: str
 ) -> None:
@@ -174,6 +176,7 @@ async def test_what_was_ended_is_no_longer_found_and_leaves_nothing_in_the_index
     assert [row["version"] for row in left] == ["1.3.0"]
 
 
+@pytest.mark.second_ring
 async def test_no_query_makes_the_store_work_without_end(planes: list[RunningUnit], token: str) -> None:
     """A statement that takes 2 s is ended and answered 503."""
     for words in HOSTILE:
@@ -181,6 +184,7 @@ async def test_no_query_makes_the_store_work_without_end(planes: list[RunningUni
             await page(planes[0], token, f"query={words.replace(' ', '+')}{more}")
 
 
+@pytest.mark.second_ring
 async def test_what_a_publication_writes_has_a_limit(store: DatabaseUrls) -> None:
     chance = random.Random(9)
     skills = [a_skill(f"skill-{number}-{chance.randbytes(16).hex()}") for number in range(300)]
@@ -195,6 +199,7 @@ async def test_what_a_publication_writes_has_a_limit(store: DatabaseUrls) -> Non
     assert uses == 1_000
 
 
+@pytest.mark.second_ring
 async def test_the_migration_indexes_what_was_published_before_as_a_publication_does(
     postgres: PostgresForTests,
 ) -> None:

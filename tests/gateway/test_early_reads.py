@@ -11,6 +11,8 @@ from tests.support.errors import require_error
 from tests.support.units import Reply
 from tests.support.workspaces import Owner, Rows
 
+pytestmark = pytest.mark.second_ring
+
 CALL = {"agentId": "acme:nobody", "capability": "c", "input": {}, "stream": False}
 PROPER = json.dumps(CALL).encode()
 # Each of them names an Agent, so that the store is asked before the fault is found.

@@ -21,7 +21,7 @@ from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 from tests.support.waiting import becomes_true
 from tools.contract_bundle import surface
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from aop.local.state import DatabaseUrls
 from tests.support.cards import ENDPOINT, a_card
 from tests.support.units import RunningUnit
 
-pytestmark = pytest.mark.rows("SAFE-10")
+pytestmark = [pytest.mark.rows("SAFE-10"), pytest.mark.second_ring]
 
 Json = Any
 

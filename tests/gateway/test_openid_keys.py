@@ -25,6 +25,8 @@ from tests.support.peers import Received
 from tests.support.units import Reply, RunningUnit
 from tests.support.waiting import becomes_true, generous
 
+pytestmark = pytest.mark.second_ring
+
 
 @pytest_asyncio.fixture
 async def issuer() -> AsyncIterator[Issuer]:

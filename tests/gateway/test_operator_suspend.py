@@ -39,6 +39,7 @@ async def changes(scene: Scene) -> list[tuple[str, str]]:
     return [(row["release_id"], row["state"]) for row in rows]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-11")
 @pytest.mark.parametrize("name", TRANSITIONS)
 async def test_the_operator_suspends_from_the_states_from_which_the_provider_does(
@@ -79,6 +80,7 @@ async def test_routers_hear_of_it_and_the_provider_cannot_take_it_back(scene: Sc
     assert (revoked["state"], revoked["suspendedBy"]) == ("revoked", "operator")
 
 
+@pytest.mark.second_ring
 async def test_who_suspended_is_for_the_owner_alone(scene: Scene, operator: Releases) -> None:
     release = await published(scene)
     share = (await scene.alice.card(release["agentId"]))["publicAgentId"]
@@ -90,6 +92,7 @@ async def test_who_suspended_is_for_the_owner_alone(scene: Scene, operator: Rele
     assert (public.status, b"operator" in public.body, b"suspended" in public.body) == (200, False, False)
 
 
+@pytest.mark.second_ring
 async def test_an_unknown_release_is_not_found_and_the_gateway_has_no_such_act(
     scene: Scene, operator: Releases
 ) -> None:
@@ -125,6 +128,7 @@ async def test_the_store_wants_a_suspension_with_somebody_who_made_it_and_nobody
     assert await scene.alice.release(release) == release
 
 
+@pytest.mark.second_ring
 async def test_suspensions_from_before_the_column_are_the_providers(scene: Scene, postgres: PostgresForTests) -> None:
     kept = await published(scene)
     suspended = await scene.alice.move("suspend", await published(scene))

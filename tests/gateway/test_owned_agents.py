@@ -82,6 +82,7 @@ async def test_all_own_agents_are_listed_once_with_versions_states_provider_and_
     assert [item["agentId"] for item in await owned(gateway, bob, 25)] == ["foreign"]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("FIND-05")
 async def test_an_agent_with_very_many_versions_shows_the_newest_and_counts_all(
     catalog: Catalog, gateway: RunningUnit, alice: str, stores: DatabaseUrls, postgres: PostgresForTests
@@ -98,6 +99,7 @@ async def test_an_agent_with_very_many_versions_shows_the_newest_and_counts_all(
         assert [found["version"] for found in item["versions"]] == [f"1.0.{MANY - n}" for n in range(1_000)]
 
 
+@pytest.mark.second_ring
 async def test_an_empty_list_faulty_parameters_and_a_stranger(gateway: RunningUnit, alice: str) -> None:
     assert (await gateway.get(MINE, token=alice)).json == {"items": []}
     require_error(await gateway.get(MINE), 401, "UNAUTHENTICATED", "2")

@@ -50,6 +50,7 @@ async def test_other_bytes_and_other_statuses_are_a_wrong_proof_and_a_fresh_chal
     assert "verificationFailureCode" not in verified
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("PUB-09")
 @pytest.mark.parametrize(
     ("before", "after"), [(b"", b"\n"), (b"", b"\r\n"), (b" ", b""), (b"\xef\xbb\xbf", b""), (b'"', b'"')]
@@ -62,6 +63,7 @@ async def test_the_proof_with_anything_around_it_is_wrong(scene: Scene, before: 
     assert (await scene.alice.binding(binding))["verificationFailureCode"] == "wrong_proof"
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("PUB-09")
 async def test_the_proof_of_another_challenge_or_in_capitals_or_under_another_status_is_wrong(scene: Scene) -> None:
     binding = await scene.alice.new_binding(scene.agent.url)
@@ -73,6 +75,7 @@ async def test_the_proof_of_another_challenge_or_in_capitals_or_under_another_st
         require_error(await scene.alice.complete(challenge), 400, "WRONG_PROOF", "2")
 
 
+@pytest.mark.second_ring
 async def test_the_request_is_a_bare_get_of_the_challenge_url_and_the_content_type_does_not_matter(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +94,7 @@ async def test_the_request_is_a_bare_get_of_the_challenge_url_and_the_content_ty
     assert sent == {b"host", b"accept", b"accept-encoding"}
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("PUB-13")
 async def test_an_endpoint_that_gives_no_usable_answer_is_unavailable(scene: Scene) -> None:
     binding = await scene.alice.new_binding(scene.agent.url)
@@ -109,6 +113,7 @@ async def test_an_endpoint_that_gives_no_usable_answer_is_unavailable(scene: Sce
         await require_failure(scene, binding, "endpoint_unavailable")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("PUB-13")
 async def test_a_closed_port_is_unavailable(scene: Scene) -> None:
     with socket.socket() as unused:
@@ -117,6 +122,7 @@ async def test_a_closed_port_is_unavailable(scene: Scene) -> None:
         await require_failure(scene, binding, "endpoint_unavailable")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("PUB-13")
 @pytest.mark.parametrize("said", [b"", HEAD, HEAD + b"content-length: 64\r\n\r\n" + b"0" * 63])
 async def test_no_whole_answer_within_the_time_limit_is_unavailable(stores: DatabaseUrls, said: bytes) -> None:
@@ -128,6 +134,7 @@ async def test_no_whole_answer_within_the_time_limit_is_unavailable(stores: Data
         assert 0.3 <= asyncio.get_running_loop().time() - started < generous(2)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("PUB-13")
 async def test_a_body_that_trickles_in_is_cut_at_the_time_limit(stores: DatabaseUrls) -> None:
     async def trickle(visit: Visit) -> None:
@@ -143,6 +150,7 @@ async def test_a_body_that_trickles_in_is_cut_at_the_time_limit(stores: Database
             await require_failure(scene, binding, "endpoint_unavailable")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("PUB-13")
 async def test_a_resolver_that_fails_or_answers_nothing_makes_the_endpoint_unavailable(scene: Scene) -> None:
     scene.names.answers["empty.test"] = [[]]
@@ -151,6 +159,7 @@ async def test_a_resolver_that_fails_or_answers_nothing_makes_the_endpoint_unava
         await require_failure(scene, binding, "endpoint_unavailable")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("PUB-13")
 async def test_a_certificate_that_proves_nothing_makes_the_endpoint_unavailable(
     stores: DatabaseUrls, tmp_path: Path
@@ -188,6 +197,7 @@ async def test_a_redirect_is_not_followed(scene: Scene, status: int) -> None:
         assert target.connections == 0
 
 
+@pytest.mark.second_ring
 async def test_each_fetch_opens_its_own_connection_and_closes_it(scene: Scene) -> None:
     binding = await scene.alice.new_binding(scene.agent.url)
     for _ in range(3):

@@ -11,6 +11,8 @@ from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.publication import Scene, publication_scene
 
+pytestmark = pytest.mark.second_ring
+
 FORBIDDEN_CHANGES = [
     *(
         f"UPDATE registry.release SET {column} = {value}"

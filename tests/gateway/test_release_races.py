@@ -19,6 +19,8 @@ from tests.support.publication import Json, Scene, document_of, publication_scen
 from tests.support.units import Reply
 from tests.support.waiting import patience
 
+pytestmark = pytest.mark.second_ring
+
 
 @pytest_asyncio.fixture
 async def scene(stores: DatabaseUrls) -> AsyncIterator[Scene]:

@@ -79,6 +79,7 @@ async def test_a_revoked_token_is_refused_at_once_here_and_within_five_seconds_e
         require_error(await session.ask("DELETE", "/v1/me/token"), 401, "UNAUTHENTICATED", "2")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("REAS-01")
 async def test_ids_of_others_are_not_found_and_a_token_of_the_provider_cannot_be_revoked_here(
     holder: Holder, bob: str, openid: Holder
@@ -93,6 +94,7 @@ async def test_ids_of_others_are_not_found_and_a_token_of_the_provider_cannot_be
     assert (await holder.status(), await openid.status()) == (200, 200)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("REAS-01")
 async def test_nobody_fills_the_table(holder: Holder, stores: DatabaseUrls, postgres: PostgresForTests) -> None:
     session = await operators_session(holder.gateway, stores)  # not counted: the operator made it
@@ -118,6 +120,7 @@ async def test_nobody_fills_the_table(holder: Holder, stores: DatabaseUrls, post
     require_error(await bob.ask("POST", "/v1/me/sign-in-codes"), 409, "CONFLICT", "2", "token_limit")
 
 
+@pytest.mark.second_ring
 async def test_a_principal_that_makes_many_at_once_takes_one_connection_and_leaves_the_rest(
     holder: Holder, bob: str, stores: DatabaseUrls
 ) -> None:
@@ -135,6 +138,7 @@ async def test_a_principal_that_makes_many_at_once_takes_one_connection_and_leav
         await watcher.close()
 
 
+@pytest.mark.second_ring
 async def test_nothing_made_at_the_moment_of_a_revocation_survives_it(holder: Holder) -> None:
     for _ in range(5):
         maker, record = await holder.make()

@@ -14,6 +14,8 @@ from tests.support.publication import Json, Scene, publication_scene
 from tests.support.waiting import generous
 from tests.support.watch import seed_releases, watching
 
+pytestmark = pytest.mark.second_ring
+
 EMPTY = {"schemaVersion": "1", "kind": "snapshot", "revision": 0, "releases": [], "complete": True}
 
 

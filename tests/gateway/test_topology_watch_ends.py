@@ -21,6 +21,8 @@ from tests.support.waiting import becomes_true, generous, promptly
 from tests.support.watch import WATCH, seed_releases, watching
 from tests.units.processes import environment, served
 
+pytestmark = pytest.mark.second_ring
+
 LISTENERS = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
     " WHERE application_name = 'aop control-plane changes' AND datname = current_database()"

@@ -11,6 +11,8 @@ from aop.contracts.card import Limits
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests
 
+pytestmark = pytest.mark.second_ring
+
 INSTALLATION = (
     "INSERT INTO workspace.installation (installation_id, workspace_id, agent_id, version_constraint,"
     " installed_version, installed_release_id, installed_card_digest, accepted_permissions, installed_at, updated_at)"

@@ -63,6 +63,7 @@ def last_month() -> Month:
     return Month.of(month_before(utc_now()))
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("HA-04")
 async def test_a_month_is_exported_checked_and_detached_and_reads_say_archived(
     stores: DatabaseUrls, tmp_path: Path
@@ -190,6 +191,7 @@ async def require_here(url: str, context: InvocationContext) -> None:
         assert following.events == ()
 
 
+@pytest.mark.second_ring
 async def test_what_is_not_over_is_neither_exported_nor_detached(stores: DatabaseUrls, tmp_path: Path) -> None:
     url, month = stores.router, last_month()
     path = file_of(tmp_path, month)
@@ -213,6 +215,7 @@ async def test_what_is_not_over_is_neither_exported_nor_detached(stores: Databas
         assert len(await attached_months(connection)) == 4
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("HA-04")
 async def test_every_change_of_the_file_is_found(stores: DatabaseUrls, tmp_path: Path) -> None:
     url, month = stores.router, last_month()
@@ -244,6 +247,7 @@ async def test_every_change_of_the_file_is_found(stores: DatabaseUrls, tmp_path:
             await verified(connection, path)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SOUND-08")
 async def test_a_line_in_which_a_member_stands_twice_is_refused(stores: DatabaseUrls, tmp_path: Path) -> None:
     """The tree has the last of the two, and a person reads the first."""
@@ -271,6 +275,7 @@ def _sealed_again(lines: list[bytes], line: bytes) -> list[bytes]:
     return [*changed, json.dumps(last, separators=(",", ":")).encode() + b"\n"]
 
 
+@pytest.mark.second_ring
 async def test_a_month_in_use_stays_and_can_be_detached_afterwards(stores: DatabaseUrls, tmp_path: Path) -> None:
     month = last_month()
     path = file_of(tmp_path, month)
@@ -289,6 +294,7 @@ async def test_a_month_in_use_stays_and_can_be_detached_afterwards(stores: Datab
         assert month not in await attached_months(connection)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("HA-04")
 async def test_calls_go_on_while_a_month_waits_to_be_detached(stores: DatabaseUrls, tmp_path: Path) -> None:
     """Somebody reads for long. Whoever waited for them without an end would hold up every call behind it."""
@@ -316,6 +322,7 @@ async def test_calls_go_on_while_a_month_waits_to_be_detached(stores: DatabaseUr
     assert await breaches(stores.router) == []
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("HA-04")
 async def test_a_vacuum_is_waited_for_before_anybody_is_asked_to_leave(stores: DatabaseUrls, tmp_path: Path) -> None:
     """It would hold up whoever waits to be alone, and all calls behind that one."""

@@ -18,6 +18,8 @@ from aop.store.database import Connection, connect
 from tests.ledger.writing import ROUTER, a_context, an_acceptance, an_end, breaches, new_epoch
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 COUNT = "SELECT (SELECT count(*) FROM ledger.invocation) AS invocations, (SELECT count(*) FROM ledger.event) AS events"
 
 

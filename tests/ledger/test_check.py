@@ -33,6 +33,8 @@ from tests.ledger.writing import (
 from tests.support.postgres import PostgresForTests
 from tests.support.waiting import patience
 
+pytestmark = pytest.mark.second_ring
+
 
 @dataclass(frozen=True)
 class Ended:

@@ -19,6 +19,8 @@ from tests.ledger.test_tree import all_in_tree
 from tests.ledger.writing import ROUTER, breaches, writing
 from tests.support.postgres import PostgresForTests
 
+pytestmark = pytest.mark.second_ring
+
 COUNTS = """
 SELECT (SELECT count(*) FROM ledger.invocation),
        (SELECT sum(events) FROM ledger.number),

@@ -137,6 +137,7 @@ def spans(at: datetime) -> dict[int, Span]:
     return {1: Span(at, at + minute), 2: Span(at, at + 2 * minute), CALLS: Span()}
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SOUND-13")
 async def test_whatever_is_done_to_an_invocation_is_found_and_named_in_every_span(owner: Any) -> None:
     changed, at = (await places(owner))[CHANGED]
@@ -158,6 +159,7 @@ async def test_whatever_is_done_to_an_invocation_is_found_and_named_in_every_spa
     assert missed == []
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SOUND-13")
 async def test_heads_numbering_and_checkpoints_that_were_taken_away_are_found(owner: Any) -> None:
     missed = []
@@ -204,6 +206,7 @@ async def cut(owner: Any, changed: Any, kept: HeadRow) -> None:
     await owner.execute("DELETE FROM ledger.tree_head WHERE size = $1", kept.size)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SOUND-13")
 async def test_the_command_says_how_much_it_looked_at_and_refuses_less(owner: Any, stores: DatabaseUrls) -> None:
     at = (await places(owner))[CHANGED][1]

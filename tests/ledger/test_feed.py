@@ -18,6 +18,8 @@ from tests.ledger.writing import ROUTER, SPACE, Writing, a_context, an_acceptanc
 from tests.support.postgres import opened_database
 from tests.support.waiting import patience
 
+pytestmark = pytest.mark.second_ring
+
 ELSEWHERE = "another-space"
 
 

@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import asyncpg
+import pytest
 
 from aop.base.clock import utc_now
 from aop.contracts.figures import Window
@@ -14,6 +15,8 @@ from aop.store.database import Database
 from tests.ledger.test_sequence import all_numbered, sequencer
 from tests.ledger.writing import SPACE, an_acceptance, an_end, writing
 from tests.support.postgres import PostgresForTests, opened_database
+
+pytestmark = pytest.mark.second_ring
 
 CALLS = 240
 # How often the index of Workspace and time was asked, which has the id of an Invocation in its last column alone.

@@ -35,6 +35,8 @@ from tests.ledger.test_sequence import all_numbered, sequencer
 from tests.ledger.writing import SPACE, a_context, an_acceptance, breaches, writing
 from tests.support.postgres import PostgresForTests, opened_database
 
+pytestmark = pytest.mark.second_ring
+
 CALLS = 1_330
 FORMER = 10
 """The version of the Ledger's schema in which every cell was a row."""

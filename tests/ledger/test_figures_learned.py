@@ -12,6 +12,8 @@ from tests.ledger.holding import Holder
 from tests.ledger.test_sequence import rows
 from tests.ledger.writing import breaches, writing
 
+pytestmark = pytest.mark.second_ring
+
 _READ_BY_TILE = "array_agg(latency_ms) AS latencies"
 CALLS = NUMBERS_IN_TILE // 4 + 30
 """More than a tile: each has four events, but for those that run."""

@@ -24,6 +24,8 @@ from aop.store.database import Connection
 from tests.ledger.simulated.loop import SimulatedLoop
 from tests.ledger.simulated.tables import refusal
 
+pytestmark = pytest.mark.second_ring
+
 WRITE_SECONDS = 1.0
 SLACK = 0.06
 """The pause between two attempts to ask."""

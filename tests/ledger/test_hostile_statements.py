@@ -67,12 +67,14 @@ async def test_no_login_changes_or_removes_a_row(target: Target) -> None:
         assert ends == dict.fromkeys(changes, "P0001")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-08")
 async def test_the_router_has_nothing_beyond_adding_to_the_ledger_and_reading_it(target: Target) -> None:
     ends = await target.attempts(target.stores.router, named(BEYOND_THE_ROUTER))
     assert ends == dict.fromkeys(BEYOND_THE_ROUTER, "42501")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-08")
 async def test_the_control_plane_reaches_nothing_of_the_ledger(target: Target) -> None:
     ends = await target.attempts(target.stores.control_plane, named(BEYOND_THE_CONTROL_PLANE))

@@ -4,6 +4,8 @@ import pytest
 
 from tests.ledger.conftest import Target
 
+pytestmark = pytest.mark.second_ring
+
 _EVENT = (
     "INSERT INTO ledger.event (invocation_id, sequence, event_id, occurred_at, type, previous_status,"
     " previous_sequence, previous_chunk_index, previous_at, opening, trace_id, root_task_id, workspace_id, created_at,"

@@ -26,7 +26,7 @@ from tests.ledger.writing import (
 )
 from tests.support.postgres import PostgresForTests
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 BEGIN = utc_now() - timedelta(minutes=5)
 

@@ -33,6 +33,8 @@ from tests.ledger.writing import (
 )
 from tests.support.postgres import PostgresForTests, opened_database
 
+pytestmark = pytest.mark.second_ring
+
 PARTITIONED = ("invocation", "event", "cancel_request")
 OF_BEFORE = 14
 """Migrations of the Ledger before it had partitions."""

@@ -17,6 +17,8 @@ from aop.local.state import DatabaseUrls
 from tests.ledger.test_months import month_before, named, root_at
 from tests.ledger.writing import SPACE, a_context, an_acceptance, reading, writing
 
+pytestmark = pytest.mark.second_ring
+
 
 @pytest.mark.rows("HA-04")
 async def test_a_read_by_id_looks_at_no_other_month_once_the_root_task_is_known(stores: DatabaseUrls) -> None:

@@ -16,6 +16,8 @@ from aop.store.database import connect
 from tests.ledger.writing import ROUTER, Writing, a_context, an_acceptance, an_end, reading, writing
 from tests.support.postgres import opened_database
 
+pytestmark = pytest.mark.second_ring
+
 AGES = (timedelta(), timedelta(minutes=30), timedelta(minutes=90), timedelta(hours=23), timedelta(hours=26))
 """Two in the last hour, four in the last day, and one that is older."""
 

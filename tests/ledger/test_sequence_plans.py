@@ -3,9 +3,12 @@
 import re
 
 import asyncpg
+import pytest
 
 from aop.ledger.sequence import store
 from aop.local.state import DatabaseUrls
+
+pytestmark = pytest.mark.second_ring
 
 
 async def test_events_are_looked_up_by_their_invocation_without_statistics_too(stores: DatabaseUrls) -> None:

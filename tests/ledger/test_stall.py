@@ -49,6 +49,7 @@ async def open_rows(written: Writing) -> int:
     return int(rows[0]["n"])
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-08")
 async def test_a_stall_of_many_write_timeouts_leaves_every_accepted_invocation_with_one_terminal_and_no_connection(
     stores: DatabaseUrls, postgres: PostgresForTests

@@ -15,6 +15,8 @@ from tests.support.stalls import signal_all
 from tests.support.standby import Pair, pair_of_nodes
 from tests.support.waiting import becomes_true
 
+pytestmark = pytest.mark.second_ring
+
 WRITE_SECONDS = 1.0
 TERMINALS = "SELECT count(*) FROM ledger.event WHERE invocation_id = '{}' AND type <> 'stream'"
 OPENED = "SELECT count(*) FROM ledger.invocation WHERE invocation_id = '{}'"

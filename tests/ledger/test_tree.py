@@ -72,6 +72,7 @@ async def leaves(url: str) -> Sequence[bytes]:
     return [found[number] for number in range(len(found))]
 
 
+@pytest.mark.second_ring
 async def test_every_head_is_the_root_over_the_events_that_are_read(stores: DatabaseUrls) -> None:
     url = stores.router
     await grown(url)
@@ -113,6 +114,7 @@ async def test_the_tree_has_one_order_whoever_dies_between_two_batches(
     assert await breaches(url) == []
 
 
+@pytest.mark.second_ring
 async def test_proofs_are_those_of_the_definitions(stores: DatabaseUrls) -> None:
     """At every kind of size: inside a tile, at its edge, and where the last tile is not stored yet."""
     url, chance = stores.router, random.Random(24)
@@ -131,6 +133,7 @@ async def test_proofs_are_those_of_the_definitions(stores: DatabaseUrls) -> None
                 assert list(found) == reference_tree.consistency(old, part), (old, size)
 
 
+@pytest.mark.second_ring
 async def test_a_proof_of_many_leaves_works_on_few_at_a_time(
     stores: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +153,7 @@ async def test_a_proof_of_many_leaves_works_on_few_at_a_time(
     assert held == [0] * -(-len(numbers) // proofs.LEAVES_AT_ONCE)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("TREE-02")
 async def test_a_rewrite_by_the_owner_with_all_triggers_off_is_found_from_the_rows(
     stores: DatabaseUrls, postgres: PostgresForTests
@@ -180,6 +184,7 @@ async def test_a_rewrite_by_the_owner_with_all_triggers_off_is_found_from_the_ro
         await owner.close()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("TREE-02")
 @pytest.mark.parametrize("with_tree", [False, True], ids=["rows alone", "rows and the whole tree"])
 async def test_a_rewrite_is_found_by_consistency_from_any_older_head(
@@ -218,6 +223,7 @@ async def _problems(connection: "asyncpg.Connection[asyncpg.Record]") -> list[st
     return [f"{about}: {problem}" async for about, problem in tree_breaches(connection, 0, 1 << 40)]
 
 
+@pytest.mark.second_ring
 async def test_nothing_is_added_to_a_tree_whose_leaves_were_changed(
     stores: DatabaseUrls, postgres: PostgresForTests
 ) -> None:
@@ -241,6 +247,7 @@ async def test_nothing_is_added_to_a_tree_whose_leaves_were_changed(
     assert await rows(url, HEADS) == before
 
 
+@pytest.mark.second_ring
 @pytest.mark.parametrize(
     "statement",
     [

@@ -1,5 +1,7 @@
 """What the sequencer reads for the tree: a row that it just numbered is read once, and any other where it lies."""
 
+import pytest
+
 from aop.ledger.model import SUCCEEDED
 from aop.local.state import DatabaseUrls
 from tests.ledger import reference_tree
@@ -7,6 +9,8 @@ from tests.ledger.holding import Holder
 from tests.ledger.test_sequence import rows, some_calls
 from tests.ledger.test_tree import HEADS, leaves
 from tests.ledger.writing import a_context, an_acceptance, an_end, writing
+
+pytestmark = pytest.mark.second_ring
 
 _READ_BY_NUMBER = "FROM ledger.number JOIN"
 

@@ -14,6 +14,8 @@ from aop.store.database import Connection
 from tests.ledger.test_sequence import rows
 from tests.ledger.test_tree import connected, grown
 
+pytestmark = pytest.mark.second_ring
+
 STREAMED = "SELECT 1 FROM ledger.event GROUP BY invocation_id HAVING count(*) > 1"
 
 

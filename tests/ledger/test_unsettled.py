@@ -21,6 +21,8 @@ from tests.ledger.simulated.store import Store, StorePlan
 from tests.ledger.writing import ROUTER, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.waiting import becomes_true
 
+pytestmark = pytest.mark.second_ring
+
 AWAY_SECONDS = 60.0
 
 

@@ -11,6 +11,8 @@ from aop.local import agent_packages, installing
 from aop.local.install_problems import SetupFailed
 from aop.local.installing import SetupProgress
 
+pytestmark = pytest.mark.second_ring
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -16,6 +16,8 @@ from aop import __version__
 from tools.environments import ROOT, Environment, SetupFailed, ready
 from tools.test_run import run_tests
 
+pytestmark = pytest.mark.second_ring
+
 SCRIPT = Path(__file__).parents[2] / "dev"
 
 

@@ -13,6 +13,8 @@ from aop.local.installing import SetupProgress
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.environments import ROOT, child_environment
 
+pytestmark = pytest.mark.second_ring
+
 NOWHERE = "http://127.0.0.1:9"
 """Nothing listens there."""
 

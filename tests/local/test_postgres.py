@@ -22,6 +22,8 @@ from aop.local.postgres.cluster import Cluster
 from aop.local.problems import PostgresUnusable
 from tests.support.processes import is_alive, require_none_left
 
+pytestmark = pytest.mark.second_ring
+
 FAST = {"fsync": "off"}
 REFUSING_SERVER = """\
 #!/bin/sh

@@ -10,6 +10,8 @@ from aop.local.samples import find_samples
 from aop.net.address_settings import ListenAddress
 from tests.local.sample_cards import CARDS
 
+pytestmark = pytest.mark.second_ring
+
 PORTS = [ListenAddress("127.0.0.1", port) for port in (8091, 8092, 8093)]
 
 

@@ -26,6 +26,7 @@ from tests.support.processes import is_alive, require_none_left
 from tests.support.waiting import becomes_true, generous, patience
 
 
+@pytest.mark.second_ring
 async def test_start_returns_when_the_unit_answers_ready_and_leaving_stops_it(tmp_path: Path) -> None:
     pids: dict[str, int] = {}
     async with UnitSupervisor(logs(tmp_path)) as supervisor:
@@ -38,6 +39,7 @@ async def test_start_returns_when_the_unit_answers_ready_and_leaving_stops_it(tm
     assert (tmp_path / "web.log").read_text() == "a first line\n"
 
 
+@pytest.mark.second_ring
 async def test_a_unit_that_dies_is_started_again_with_a_new_process_and_that_is_reported(tmp_path: Path) -> None:
     reported: asyncio.Queue[dict[str, int]] = asyncio.Queue()
     async with UnitSupervisor(logs(tmp_path)) as supervisor:
@@ -51,6 +53,7 @@ async def test_a_unit_that_dies_is_started_again_with_a_new_process_and_that_is_
         watching.cancel()
 
 
+@pytest.mark.second_ring
 async def test_a_unit_that_refuses_its_settings_is_not_started_again_and_its_words_are_told(tmp_path: Path) -> None:
     code = "import sys; print('PLATFORM_X is set but blank'); sys.exit(78)"
     async with UnitSupervisor(logs(tmp_path)) as supervisor:
@@ -58,6 +61,7 @@ async def test_a_unit_that_refuses_its_settings_is_not_started_again_and_its_wor
             await supervisor.start(SupervisedUnit("odd", python(tmp_path, code), never))
 
 
+@pytest.mark.second_ring
 async def test_a_unit_that_begins_to_refuse_its_settings_later_ends_the_watch(tmp_path: Path) -> None:
     code = "import sys, time; time.sleep(0.3); sys.exit(78)"
     async with UnitSupervisor(logs(tmp_path)) as supervisor:
@@ -66,6 +70,7 @@ async def test_a_unit_that_begins_to_refuse_its_settings_later_ends_the_watch(tm
             await supervisor.watch(lambda _: None)
 
 
+@pytest.mark.second_ring
 async def test_a_unit_whose_others_can_go_on_stays_stopped_when_it_refuses_later_and_its_words_are_told(
     tmp_path: Path,
 ) -> None:
@@ -93,6 +98,7 @@ async def test_a_unit_whose_others_can_go_on_stays_stopped_when_it_refuses_later
     assert "somebody else uses this id" in out.getvalue()
 
 
+@pytest.mark.second_ring
 async def test_a_unit_that_refuses_at_its_first_start_fails_even_if_others_could_go_on(tmp_path: Path) -> None:
     async with UnitSupervisor(logs(tmp_path)) as supervisor:
         with pytest.raises(UnitFailed, match="refuses to run"):
@@ -101,6 +107,7 @@ async def test_a_unit_that_refuses_at_its_first_start_fails_even_if_others_could
             )
 
 
+@pytest.mark.second_ring
 async def test_a_unit_that_keeps_dying_is_started_again_after_twice_the_time_each_time(tmp_path: Path) -> None:
     """Its own clock tells when it was started; the terminal tells how long the pause was meant to be."""
     code = "import pathlib, sys, time; open(sys.argv[1], 'a').write(f'{time.monotonic()}\\n')"
@@ -119,6 +126,7 @@ async def test_a_unit_that_keeps_dying_is_started_again_after_twice_the_time_eac
     assert all(later - earlier >= pause for (earlier, later), pause in zip(pairwise(moments), (0.5, 1, 2), strict=True))
 
 
+@pytest.mark.second_ring
 async def test_a_full_disk_does_not_stop_a_unit_whose_log_nobody_can_keep(tmp_path: Path) -> None:
     code = (
         "import pathlib, sys\n"
@@ -140,6 +148,7 @@ async def test_a_full_disk_does_not_stop_a_unit_whose_log_nobody_can_keep(tmp_pa
     assert out.getvalue().count("the log file of chatty cannot be written: No space left on device") == 1
 
 
+@pytest.mark.second_ring
 async def test_a_unit_is_handed_its_socket_and_nobody_can_take_the_port_while_it_is_down(tmp_path: Path) -> None:
     code = (
         "import os, socket\n"
@@ -162,6 +171,7 @@ async def test_a_unit_is_handed_its_socket_and_nobody_can_take_the_port_while_it
         assert len(seen) == 3
 
 
+@pytest.mark.second_ring
 async def test_a_unit_that_ends_before_it_was_ready_fails_the_start_and_the_others_are_stopped(tmp_path: Path) -> None:
     with pytest.raises(UnitFailed, match=r"short ended before it was ready \(exit code 3\)"):
         async with UnitSupervisor(logs(tmp_path)) as supervisor:
@@ -171,6 +181,7 @@ async def test_a_unit_that_ends_before_it_was_ready_fails_the_start_and_the_othe
     require_none_left(str(tmp_path))
 
 
+@pytest.mark.second_ring
 async def test_a_unit_that_never_becomes_ready_fails_the_start_with_its_last_lines(tmp_path: Path) -> None:
     code = "import time; print('still looking', flush=True); time.sleep(60)"
     with pytest.raises(UnitFailed, match=r"not ready within \S+ s.*\n.*still looking"):
@@ -204,6 +215,7 @@ async def test_a_unit_that_was_ready_once_may_wait_for_its_store_after_it_was_st
         watching.cancel()
 
 
+@pytest.mark.second_ring
 async def test_a_unit_that_fails_while_others_are_awaited_is_told_at_once(tmp_path: Path) -> None:
     async with UnitSupervisor(logs(tmp_path)) as supervisor:
         supervisor.begin(SupervisedUnit("broken", python(tmp_path, "raise SystemExit('no')"), never, label="Broken"))
@@ -211,6 +223,7 @@ async def test_a_unit_that_fails_while_others_are_awaited_is_told_at_once(tmp_pa
             await supervisor.start(SupervisedUnit("waiting", python(tmp_path, "import time; time.sleep(60)"), never))
 
 
+@pytest.mark.second_ring
 async def test_probes_of_health_and_requests_of_a_start_are_in_the_log_file_alone(tmp_path: Path) -> None:
     def record(**members: object) -> str:
         return json.dumps({"level": "info", "event": "request", **members})
@@ -231,6 +244,7 @@ async def test_probes_of_health_and_requests_of_a_start_are_in_the_log_file_alon
     assert shown == {True: ["GET /v1/agents 200", "words"], False: ["words"]}
 
 
+@pytest.mark.second_ring
 async def test_a_command_that_cannot_be_run_is_named(tmp_path: Path) -> None:
     child = await Child.start(Launch(("/no/such/program",), {}))
     assert child.output is not None
@@ -245,6 +259,7 @@ def on_screen(name: str, line: str, *, coloured: bool = False) -> str:
     return out.getvalue().removesuffix("\n")
 
 
+@pytest.mark.second_ring
 def test_a_request_record_is_shown_as_one_readable_line() -> None:
     record = {
         "time": "2026-01-01T00:00:00.000000Z", "level": "info", "unit": "control-plane", "event": "request",
@@ -255,10 +270,12 @@ def test_a_request_record_is_shown_as_one_readable_line() -> None:
     )
 
 
+@pytest.mark.second_ring
 def test_a_line_that_is_no_record_is_shown_as_it_is() -> None:
     assert on_screen("router", "Traceback:").split(maxsplit=1) == ["router", "Traceback:"]
 
 
+@pytest.mark.second_ring
 def test_colour_marks_failures_and_appears_only_when_wanted() -> None:
     record = json.dumps({"level": "error", "event": "unit.failed", "cause": "OSError"})
     assert "\x1b[31munit.failed: OSError" in on_screen("router", record, coloured=True)

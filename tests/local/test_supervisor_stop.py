@@ -16,6 +16,8 @@ from tests.local.supervised import always, http_unit, logs, never, python
 from tests.support.processes import is_alive, require_none_left
 from tests.support.waiting import generous
 
+pytestmark = pytest.mark.second_ring
+
 
 async def test_units_stop_in_the_reverse_order_of_their_start(tmp_path: Path) -> None:
     code = (

@@ -24,6 +24,8 @@ from tests.support.postgres import running_postgres
 from tests.support.processes import children, is_alive, require_none_left
 from tests.support.waiting import PATIENCE_SECONDS, generous
 
+pytestmark = pytest.mark.second_ring
+
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPlatform]:

@@ -30,6 +30,8 @@ from tests.support.processes import is_alive, require_none_left
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import agent_python
 
+pytestmark = pytest.mark.second_ring
+
 
 @dataclass(frozen=True)
 class Restarted:

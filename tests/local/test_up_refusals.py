@@ -12,6 +12,8 @@ from tests.support.platform import seed_ports, started_up
 from tests.support.processes import require_none_left
 from tools.agent_env import agent_python, names
 
+pytestmark = pytest.mark.second_ring
+
 
 def refusal(data: Path, code: int, with_agents: bool = False, /, **settings: str) -> str:
     """The output of an `aop up` that must end by itself, with one message and nothing left."""

@@ -30,7 +30,7 @@ from tests.support.nested import running_parent
 from tests.support.units import Reply
 from tests.support.waiting import becomes_true, patience
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 ROOT = Path(__file__).resolve().parents[2]
 VERIFIER = Path(verify_bundle.__file__)
 

@@ -38,6 +38,7 @@ async def test_an_agent_that_holds_is_timed_out(platform: Platform) -> None:
             await request.left.wait()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("TMO-02")
 async def test_the_smaller_of_card_and_platform_wins(postgres: PostgresForTests) -> None:
     milliseconds = generous_ms(0.15)
@@ -76,6 +77,7 @@ async def test_an_answer_after_the_deadline_changes_nothing(platform: Platform) 
     assert (await platform.types(reply.json["invocationId"]))[-1] == "timed_out"
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("TMO-01")
 async def test_an_answer_that_drips_is_bounded_by_the_deadline_too(platform: Platform) -> None:
     agent_id = await brief(platform, generous_ms(0.07))

@@ -16,6 +16,8 @@ from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
 from tests.support.units import RunningUnit
 
+pytestmark = pytest.mark.second_ring
+
 ROOT = Path(__file__).resolve().parents[2]
 FRAMEWORKS = "a2a|agno|anthropic|autogen|crewai|dspy|google|haystack|langchain|langgraph|llama_index|mcp|openai|torch"
 CANARY = "canary-7f3a"

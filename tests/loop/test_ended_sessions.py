@@ -12,6 +12,8 @@ from tests.support.loop import Changes, Platform, running_platform
 from tests.support.postgres import PostgresForTests, session
 from tests.support.waiting import becomes_true
 
+pytestmark = pytest.mark.second_ring
+
 _CALLERS = 8
 _ENDS = 12
 _PAUSE_SECONDS = 0.2

@@ -21,7 +21,7 @@ from tests.support.units import Reply
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 from tools.agent_env import agent_python
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 ALLOWED = {"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": ANY_PORT}
 CANARY = "canary-of-the-agent"
 PROGRAM = """

@@ -14,6 +14,8 @@ from tests.support.postgres import PostgresForTests, session
 from tests.support.volumes import filled, volume
 from tests.support.waiting import background, becomes_true
 
+pytestmark = pytest.mark.second_ring
+
 _SIZE = "160m"
 
 

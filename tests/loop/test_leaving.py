@@ -32,6 +32,7 @@ async def test_leaving_while_a_task_is_followed_cancels_it_once(platform: Platfo
     assert cancel.values("x-platform-delegation") == []
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-05")
 async def test_leaving_while_the_first_message_blocks_closes_the_connection_to_the_agent(platform: Platform) -> None:
     platform.agent.script(hold)
@@ -45,6 +46,7 @@ async def test_leaving_while_the_first_message_blocks_closes_the_connection_to_t
     assert platform.agent.methods(invocation_of(request)) == ["message/send"]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-08")
 @pytest.mark.parametrize("answer", [rpc_error(-32002), rpc_error(-32001), hold, a_task("completed", [data(1)])])
 async def test_whatever_the_agent_says_to_a_cancel_changes_nothing(platform: Platform, answer: Behaviour) -> None:
@@ -81,6 +83,7 @@ async def test_a_caller_who_sends_more_bytes_is_treated_as_gone(platform: Platfo
     assert (await platform.ended(invocation_of(request)))["events"][-1]["type"] == "canceled"
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-04")
 async def test_an_answer_that_came_first_stands(platform: Platform) -> None:
     release = asyncio.Event()

@@ -1,6 +1,7 @@
 """The Ledger in a database of its own: the units never meet in one, so that each can have its own server."""
 
 import asyncpg
+import pytest
 from msgspec.structs import replace
 
 from aop.local.state import DatabaseUrls
@@ -10,6 +11,8 @@ from tests.support.loop import running_platform
 from tests.support.nested import running_parent
 from tests.support.postgres import PostgresForTests
 from tests.support.waiting import becomes_true
+
+pytestmark = pytest.mark.second_ring
 
 _TABLES = """
 SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables

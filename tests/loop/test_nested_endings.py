@@ -18,7 +18,7 @@ from tests.support.peers import Behaviour, Received, after, hold
 from tests.support.postgres import PostgresForTests
 from tests.support.waiting import a_while, becomes_true, generous, generous_ms, promptly
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

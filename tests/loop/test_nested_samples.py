@@ -34,7 +34,7 @@ LONG = "\n".join(f"Alice will look at report {number} of the workshop." for numb
 SLOW = {"notes": LONG, "sentences": 20, "paceMs": 1000}
 
 Samples = tuple[socket.socket, dict[str, RunningSample]]
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ def hasty() -> Changes:
     return Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": str(generous_ms(0.2))})
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("INV-30")
 @pytest.mark.parametrize("unit", ["gateway", "router"])
 async def test_one_more_call_than_there_are_slots_is_refused_and_harms_nobody(stores: DatabaseUrls, unit: str) -> None:
@@ -77,6 +78,7 @@ async def test_a_result_whose_terminal_is_not_written_is_not_given_away(
         assert platform.agent.methods(reply.json["invocationId"]) == ["message/send"]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("INV-25")
 async def test_without_its_first_write_an_invocation_never_was(
     postgres: PostgresForTests, stores: DatabaseUrls

@@ -29,6 +29,7 @@ def wrong_at_the_end(size: int) -> Any:
     return {"x": ["a" * 96] * (size // 99) + [5]}
 
 
+@pytest.mark.second_ring
 @pytest.mark.parametrize("size", [64 * 1024 + 1, 1 << 20], ids=["64 KiB and one byte", "1 MiB"])
 async def test_a_large_output_that_breaks_its_schema_is_a_protocol_error(platform: Platform, size: int) -> None:
     agent = await agent_with(platform, outputSchema=LIST_OF_TEXT)
@@ -37,6 +38,7 @@ async def test_a_large_output_that_breaks_its_schema_is_a_protocol_error(platfor
     await platform.require_failed(reply, 502, "A2A_PROTOCOL_ERROR")
 
 
+@pytest.mark.second_ring
 async def test_a_large_chunk_that_breaks_its_schema_is_a_protocol_error(platform: Platform) -> None:
     agent = await agent_with(platform, outputSchema=LIST_OF_TEXT)
     wrong = wrong_at_the_end(64 * 1024 + 1)
@@ -48,6 +50,7 @@ async def test_a_large_chunk_that_breaks_its_schema_is_a_protocol_error(platform
     await require_agreement(platform, stream)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-03")
 async def test_an_answer_of_eight_mebibytes_that_takes_too_much_work_is_too_large(platform: Platform) -> None:
     agent = await agent_with(platform, outputSchema=many_constants())
@@ -67,6 +70,7 @@ async def test_a_chunk_that_takes_too_much_work_ends_the_stream_with_that_reason
     await require_agreement(platform, stream)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-02")
 @pytest.mark.parametrize("blanks", [0, 64 * 1024], ids=["long input", "short input in a long body"])
 async def test_a_call_with_a_long_body_is_checked_as_any_other(platform: Platform, blanks: int) -> None:
@@ -81,6 +85,7 @@ async def test_a_call_with_a_long_body_is_checked_as_any_other(platform: Platfor
     assert [item["pointer"] for item in reply.json["violations"]] == [f"/input/x/{len(wrong['x']) - 1}"]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-02", "REAS-01")
 async def test_an_input_that_takes_too_much_work_is_refused_before_acceptance(platform: Platform) -> None:
     agent = await agent_with(platform, inputSchema=many_constants())
@@ -91,12 +96,14 @@ async def test_an_input_that_takes_too_much_work_is_refused_before_acceptance(pl
     assert await platform.recorded() == before
 
 
+@pytest.mark.second_ring
 async def test_an_input_whose_check_is_not_done_at_the_deadline_is_recorded_as_timed_out(platform: Platform) -> None:
     agent = await agent_with(platform, some_limits(timeoutMs=1), inputSchema=many_constants())
     reply = await platform.invoke(json.dumps({"x": ["c2999"] * 800}).encode(), agentId=agent)
     await platform.require_failed(reply, 504, "TIMEOUT", "created")
 
 
+@pytest.mark.second_ring
 async def test_a_schema_that_allows_anything_is_no_work_however_large_the_answer(platform: Platform) -> None:
     agent = await agent_with(platform, outputSchema={})
     value = {"x": ["abcdefghij"] * 200_000}
@@ -106,6 +113,7 @@ async def test_a_schema_that_allows_anything_is_no_work_however_large_the_answer
     assert reply.json["result"] == value
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-03")
 @pytest.mark.parametrize(("parts", "status"), [(4_000, 200), (200_000, 502)])
 async def test_an_answer_of_very_many_parts_is_too_large(platform: Platform, parts: int, status: int) -> None:

@@ -36,6 +36,7 @@ async def canceled_in(platform: Platform, request: Received, left_at: float) -> 
     return [event["type"] for event in detail["events"]]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-01", "CAN-06")
 @pytest.mark.parametrize(("time", "way"), list(enumerate(["fin", "reset", "half close", "fin", "reset"])))
 async def test_leaving_after_the_first_chunk_cancels_the_task_exactly_once(
@@ -70,6 +71,7 @@ STAGES: dict[str, tuple[Behaviour, bool]] = {
 }
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-01", "CAN-05")
 @pytest.mark.parametrize("way", LEAVING)
 @pytest.mark.parametrize("stage", STAGES)
@@ -90,6 +92,7 @@ async def test_leaving_is_noticed_at_every_stage(platform: Platform, stage: str,
     await require_sent(platform, caller, cancels=cancels)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-04", "CAN-05")
 @pytest.mark.parametrize("way", LEAVING)
 @pytest.mark.parametrize("behaviour", [hold, a_task("working")])
@@ -103,6 +106,7 @@ async def test_leaving_in_json_mode_is_noticed_just_as_soon(platform: Platform, 
     assert [event["type"] for event in detail["events"]] == ["created", "routing", "started", "canceled"]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-07")
 async def test_leaving_before_acceptance_leaves_no_record(platform: Platform) -> None:
     recorded = await platform.recorded()
@@ -121,6 +125,7 @@ async def test_leaving_before_acceptance_leaves_no_record(platform: Platform) ->
     assert await platform.recorded() == recorded
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-07")
 async def test_leaving_while_acceptance_is_written_means_no_work_for_the_agent(
     postgres: PostgresForTests, stores: DatabaseUrls
@@ -141,6 +146,7 @@ async def test_leaving_while_acceptance_is_written_means_no_work_for_the_agent(
         assert platform.agent.received == []
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-02")
 @pytest.mark.parametrize(("patience", "held"), [(1.5, 1.6), (5, 0.1)], ids=["the write fails", "the write is late"])
 async def test_leaving_while_progress_is_written_is_canceled_and_nothing_else(
@@ -194,6 +200,7 @@ async def test_a_terminal_under_way_stands_although_the_caller_leaves(
         assert platform.agent.methods(caller.invocation_id) == ["message/stream"]
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("CAN-08")
 @pytest.mark.parametrize(
     "answer", [rpc_error(-32002), rpc_error(-32001), hold, a_task("completed", [data(1)]), streamed(task(), end="cut")]

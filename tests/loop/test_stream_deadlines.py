@@ -23,7 +23,7 @@ from tests.support.streaming_agent import (
 )
 from tests.support.waiting import becomes_true, generous, generous_ms
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 HOLDING: dict[str, tuple[Behaviour, bool]] = {
     "no answer": (hold, False),

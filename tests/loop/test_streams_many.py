@@ -14,6 +14,8 @@ from tests.support.stream import TERMINALS, StreamCaller, requesting, require_ag
 from tests.support.streaming_agent import a_whole_stream, artifact, endless, status, streamed, task
 from tests.support.waiting import generous
 
+pytestmark = pytest.mark.second_ring
+
 CALLERS = 100
 SEED = 20_611
 

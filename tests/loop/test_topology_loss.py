@@ -21,6 +21,8 @@ from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 from tests.support.watch import seed_releases
 from tests.support.watch_proxy import WatchProxy, watch_proxy
 
+pytestmark = pytest.mark.second_ring
+
 
 @dataclass(frozen=True)
 class SecondRouter:

@@ -11,6 +11,8 @@ from tests.mutants.mutant import ROOT, Mutant
 from tests.mutants.order import select_tests
 from tests.mutants.reach import Reach, Reached, digest
 
+pytestmark = pytest.mark.second_ring
+
 PRODUCT = '''"""A module."""
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ from tests.mutants.reach import Reach
 from tests.mutants.trial import Judge, Outcome, Trial
 from tests.mutants.twin import Ended, Limit, Twin
 
+pytestmark = pytest.mark.second_ring
+
 FIRST, SECOND, THIRD = "tests/a.py::test_1", "tests/a.py::test_2", "tests/b.py::test_3"
 MUTANT = Mutant("base/json.py:1 x", "src/aop/base/json.py", '"""', "'''", "x")
 REAL = Mutant("one", "pyproject.toml", 'name = "agent-operating-platform"', 'name = "other"', "x")

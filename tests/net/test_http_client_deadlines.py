@@ -16,6 +16,8 @@ from aop.net.http import (
 from tests.net.http_wire import OK, answering, ask, http_client, read_request, scripted_peer
 from tests.support.waiting import generous, promptly
 
+pytestmark = pytest.mark.second_ring
+
 
 async def test_the_deadline_holds_while_connecting() -> None:
     # A listener whose queue is full answers no further connection attempt.

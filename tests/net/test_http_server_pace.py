@@ -54,6 +54,7 @@ async def trickle(reader: socket.socket, size: int, pause: float, seconds: float
     return False
 
 
+@pytest.mark.second_ring
 def test_the_limits_of_a_server_are_those_of_the_contract() -> None:
     limits = ServerLimits()
     assert (limits.head_seconds, limits.idle_seconds, limits.linger_seconds) == (5.0, 60.0, 2.0)
@@ -62,6 +63,7 @@ def test_the_limits_of_a_server_are_those_of_the_contract() -> None:
     assert limits.max_connections == 10_000
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-06")
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_the_transport_never_holds_a_large_answer(run: Callable[..., object]) -> None:
@@ -78,6 +80,7 @@ def test_the_transport_never_holds_a_large_answer(run: Callable[..., object]) ->
     run(scene())
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-06")
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 @pytest.mark.parametrize("streaming", [False, True])
@@ -106,6 +109,7 @@ def test_a_reader_that_takes_too_little_is_cut_and_the_application_told(
     run(scene())
 
 
+@pytest.mark.second_ring
 async def test_a_reader_that_takes_enough_is_not_cut_however_long_its_answer() -> None:
     patient = ServerLimits(slow_seconds=generous(0.15), slow_bytes=4096)
     async with serving(replying(200, [], BIG), patient) as under_test:
@@ -124,6 +128,7 @@ async def test_a_reader_that_rested_for_most_of_the_time_is_not_cut_while_it_cat
         assert not under_test.events
 
 
+@pytest.mark.second_ring
 async def test_a_stream_with_nothing_to_send_is_never_slow_and_comments_do_not_count() -> None:
     let_go = asyncio.Event()
 
@@ -144,6 +149,7 @@ async def test_a_stream_with_nothing_to_send_is_never_slow_and_comments_do_not_c
         assert not under_test.events
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-06")
 async def test_what_waits_behind_a_comment_is_judged_too() -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -160,6 +166,7 @@ async def test_what_waits_behind_a_comment_is_judged_too() -> None:
         reader.close()
 
 
+@pytest.mark.second_ring
 async def test_no_comment_stands_inside_an_event_that_is_still_being_written() -> None:
     event = b"data: " + b"x" * (2 << 20) + b"\n\n"
 
@@ -186,6 +193,7 @@ async def test_no_comment_stands_inside_an_event_that_is_still_being_written() -
         assert event in content
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-06")
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_a_part_is_written_at_once_only_where_nothing_waits_and_no_part_is_lost(run: Callable[..., object]) -> None:

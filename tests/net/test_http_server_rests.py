@@ -19,7 +19,10 @@ from aop.net.server import ServerLimits
 from tests.net.http_wire import OK, http_client, read_request, replying, scripted_peer, serving, soon
 from tests.support.waiting import PATIENCE_SECONDS, patience
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the system tells nothing of a silent peer")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the system tells nothing of a silent peer"),
+    pytest.mark.second_ring,
+]
 
 GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 CLOSING = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"

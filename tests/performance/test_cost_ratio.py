@@ -1,9 +1,13 @@
 """An invocation may not quietly become dearer: its cost against that of the reference platform in the same run."""
 
+import pytest
+
 from aop.net.http import HttpClient
 from benchmarks._calls import UNITS, Calls, costs_of
 from benchmarks._reference import reference_platform
 from benchmarks._stream_platform import stream_platform
+
+pytestmark = pytest.mark.second_ring
 
 CALLERS, CALLS, ROUNDS = 32, 512, 3
 MAX_RATIO = 4.5

@@ -8,6 +8,8 @@ from benchmarks import growth
 from benchmarks._newcomer import StepFailed
 from benchmarks.measure import ahead_of_others
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_what_one_benchmark_puts_ahead_of_other_work_is_not_ahead_in_the_next() -> None:
     before = os.sched_getscheduler(0)

@@ -9,6 +9,8 @@ import pytest
 from proof.failpoints import CONTROL_PLANE, ROUTER, Failpoint, FailpointLost, install, replace
 from proof.switchboard import Action, Armed, Switchboard
 
+pytestmark = pytest.mark.second_ring
+
 ROOT = Path(__file__).resolve().parents[2]
 FIND_ALL = (
     "from proof import failpoints; from proof.switchboard import Switchboard;"

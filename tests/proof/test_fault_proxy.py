@@ -10,6 +10,8 @@ import pytest
 from proof.fault_proxy import FaultProxy, Pace, fault_proxy
 from tests.support.accepting import accepting
 
+pytestmark = pytest.mark.second_ring
+
 
 async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while content := await reader.read(65536):

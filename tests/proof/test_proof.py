@@ -17,6 +17,8 @@ from tests.support.postgres import PostgresForTests
 from tests.support.processes import processes_of, require_none_left
 from tests.support.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.second_ring
+
 _ROOT = Path(__file__).parents[2]
 _PROGRAM = f"""
 import signal, sys

@@ -11,6 +11,8 @@ from proof.world import Plan, world
 from tests.support.metrics import numbers
 from tests.support.postgres import PostgresForTests
 
+pytestmark = pytest.mark.second_ring
+
 
 @pytest.mark.parametrize("action", [Action.RAISE, pytest.param(Action.DO_THEN_RAISE, marks=pytest.mark.long)])
 async def test_a_fault_in_recording_is_told_as_a_lost_outcome_and_recorded_once(

@@ -27,7 +27,7 @@ from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 from tests.support.units import Reply, RunningUnit
 from tests.support.waiting import becomes_true, generous, generous_ms
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 EPOCHS = (
     "SELECT router_id, count(*) AS opened, count(closed_at) AS closed FROM ledger.epoch"
     " LEFT JOIN ledger.epoch_closed USING (router_id, epoch) GROUP BY 1 ORDER BY 1"

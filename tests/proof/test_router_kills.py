@@ -118,6 +118,7 @@ async def test_a_router_killed_at_every_point_of_the_exchange_leaves_one_termina
     assert (await stage.made.invoke(point="again")).status == 200
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("SAFE-12")
 async def test_a_caller_whose_router_died_before_it_answered_learns_from_the_trace_that_its_call_ran(
     stage: Stage,
@@ -139,6 +140,7 @@ async def test_a_caller_whose_router_died_before_it_answered_learns_from_the_tra
     assert stage.made.agent.methods(found["invocationId"]) == ["message/send"], "nobody called again"
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("LED-14")
 async def test_a_router_killed_while_it_accepts_leaves_nothing_or_one_terminal(stage: Stage) -> None:
     async with stage.made.ledger.locked("invocation"):
@@ -152,6 +154,7 @@ async def test_a_router_killed_while_it_accepts_leaves_nothing_or_one_terminal(s
     assert stage.made.agent.received == []
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("LED-14")
 async def test_a_router_killed_while_it_records_the_end_leaves_one_terminal(stage: Stage) -> None:
     stage.made.agent.script(echo)

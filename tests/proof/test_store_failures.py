@@ -166,6 +166,7 @@ async def _more_than(count: int, acknowledged: dict[str, bool]) -> None:
     await becomes_true(there_are)
 
 
+@pytest.mark.second_ring
 async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     home, log = tmp_path / "postgres", tmp_path / "postgres.log"
     acknowledged: dict[str, bool] = {}
@@ -207,6 +208,7 @@ async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(
                 assert await breaches(url()) == []
 
 
+@pytest.mark.second_ring
 async def test_what_a_cut_off_writer_left_open_is_ended_by_the_next_epoch(stores: DatabaseUrls) -> None:
     async with (
         store_proxy(stores.router) as proxy,

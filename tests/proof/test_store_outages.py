@@ -14,6 +14,8 @@ from tests.support.metrics import numbers
 from tests.support.peers import Received
 from tests.support.waiting import becomes_true, generous_ms
 
+pytestmark = pytest.mark.second_ring
+
 
 async def in_ledger(platform: Platform, invocation_id: str) -> list[tuple[str, str | None]]:
     connection = await connect(platform.stores.migration, application="test")

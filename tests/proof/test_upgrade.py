@@ -16,6 +16,8 @@ from tests.support.postgres import PostgresForTests
 from tests.support.replicas import Replica
 from tests.support.waiting import becomes_true, patience
 
+pytestmark = pytest.mark.second_ring
+
 ADDITIONS = ("ALTER TABLE", "CREATE INDEX", "CREATE TABLE", "GRANT SELECT", "--")
 
 

@@ -3,7 +3,11 @@
 import subprocess
 import sys
 
+import pytest
+
 from aop.serving.huge_pages import _own_memory
+
+pytestmark = pytest.mark.second_ring
 
 _MAPS = """\
 55d0c0000000-55d0c0400000 r-xp 00000000 08:01 131 /usr/bin/python3.11

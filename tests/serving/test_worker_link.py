@@ -40,6 +40,7 @@ async def said(link: WorkerLink, other: WorkerLink) -> None:
         await asking
 
 
+@pytest.mark.second_ring
 async def test_one_that_says_nothing_for_some_turns_is_silent_and_one_that_answers_is_not() -> None:
     async with pair() as (link, other):
         await said(link, other)
@@ -54,6 +55,7 @@ async def test_one_that_says_nothing_for_some_turns_is_silent_and_one_that_answe
             await link.silence(TURN)
 
 
+@pytest.mark.second_ring
 async def test_one_that_has_not_begun_is_not_silent() -> None:
     async with pair() as (link, _):
         with pytest.raises(TimeoutError):

@@ -15,7 +15,7 @@ from aop.serving.parent import Parent, WorkersPlan
 from aop.serving.request_log import UnitLog
 from tests.support.waiting import becomes_true, patience
 
-pytestmark = pytest.mark.rows("HA-05")
+pytestmark = [pytest.mark.rows("HA-05"), pytest.mark.second_ring]
 
 WORKER = """
 import asyncio, os, signal, sys

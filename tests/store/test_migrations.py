@@ -32,6 +32,7 @@ async def test_migrating_twice_changes_nothing(postgres: PostgresForTests) -> No
     assert second.applied == []
 
 
+@pytest.mark.second_ring
 async def test_migrations_started_together_apply_each_step_once(postgres: PostgresForTests) -> None:
     url = postgres.platform_urls(await postgres.new_database()).migration
     reports = await asyncio.gather(*(migrate(url) for _ in range(4)))
@@ -40,6 +41,7 @@ async def test_migrations_started_together_apply_each_step_once(postgres: Postgr
     assert len(applied) == sum(expected_version(owner) for owner in OWNERS)
 
 
+@pytest.mark.second_ring
 async def test_an_applied_migration_that_was_changed_is_refused(
     postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
@@ -48,6 +50,7 @@ async def test_an_applied_migration_that_was_changed_is_refused(
         await migrate(stores.migration)
 
 
+@pytest.mark.second_ring
 async def test_a_migration_whose_table_is_in_use_gives_up_before_those_who_wait_behind_it(
     postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
@@ -68,12 +71,14 @@ async def test_a_migration_whose_table_is_in_use_gives_up_before_those_who_wait_
     assert applied == (0, f"applied {following}")
 
 
+@pytest.mark.second_ring
 async def test_a_store_newer_than_the_code_is_refused(postgres: PostgresForTests, stores: DatabaseUrls) -> None:
     await _as_owner(postgres, stores, "INSERT INTO ledger.schema_version VALUES (9999, 'future', 'x')")
     with pytest.raises(MigrationRefused, match="newer than this version"):
         await migrate(stores.migration)
 
 
+@pytest.mark.second_ring
 async def test_a_login_that_may_not_create_roles_is_told_which_are_missing(postgres: PostgresForTests) -> None:
     # The roles exist on the test server, so a login outside the owner role meets the next rule instead.
     database = await postgres.new_database()
@@ -83,6 +88,7 @@ async def test_a_login_that_may_not_create_roles_is_told_which_are_missing(postg
         await migrate(postgres.url(database, "stranger"))
 
 
+@pytest.mark.second_ring
 @pytest.mark.parametrize("owner", OWNERS)
 async def test_the_listed_guards_are_the_ones_the_migrations_make(stores: DatabaseUrls, owner: str) -> None:
     connection = await connect(stores.migration, application="test")
@@ -93,6 +99,7 @@ async def test_the_listed_guards_are_the_ones_the_migrations_make(stores: Databa
         await connection.close()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-05")
 async def test_a_dropped_constraint_and_an_old_version_are_noticed(
     postgres: PostgresForTests, stores: DatabaseUrls
@@ -112,6 +119,7 @@ async def test_a_dropped_constraint_and_an_old_version_are_noticed(
         await connection.close()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-08")
 @pytest.mark.parametrize(
     "statement",
@@ -138,6 +146,7 @@ async def test_the_control_plane_login_is_refused(stores: DatabaseUrls, statemen
     await refused(stores.control_plane, statement)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-08")
 @pytest.mark.parametrize(
     "statement",
@@ -159,6 +168,7 @@ async def test_the_router_login_is_refused(stores: DatabaseUrls, statement: str)
     await refused(stores.router, statement)
 
 
+@pytest.mark.second_ring
 def test_no_function_of_the_ledger_is_dropped_since_months_can_be_detached() -> None:
     """The table of a detached month keeps its constraints, and with them the functions that these call: a migration
     that drops one would fail on every store that has such a month."""
@@ -168,6 +178,7 @@ def test_no_function_of_the_ledger_is_dropped_since_months_can_be_detached() -> 
     assert [path.name for path in later if "DROP FUNCTION" in path.read_text()] == []
 
 
+@pytest.mark.second_ring
 async def test_group_roles_cannot_log_in(postgres: PostgresForTests) -> None:
     connection = await asyncpg.connect(postgres.url("postgres"))
     try:

@@ -52,6 +52,7 @@ async def becomes_port(database: Database, port: int) -> None:
     await becomes_true(there)
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("HA-01")
 async def test_the_writable_node_is_found_wherever_it_stands_among_the_hosts(pair: Pair) -> None:
     for nodes in ((pair.second, pair.first), (pair.first, pair.second)):
@@ -62,6 +63,7 @@ async def test_the_writable_node_is_found_wherever_it_stands_among_the_hosts(pai
         await connect(pair.url(pair.second), application="test")
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("HA-01")
 async def test_a_first_host_that_is_frozen_does_not_use_up_the_time_of_the_others(pair: Pair) -> None:
     with pair.second.frozen():
@@ -71,6 +73,7 @@ async def test_a_first_host_that_is_frozen_does_not_use_up_the_time_of_the_other
         connection.terminate()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("HA-01")
 async def test_a_node_that_turned_read_only_is_a_store_that_fails_and_is_left_at_once(pair: Pair) -> None:
     database = await pool(pair.url(pair.first, pair.second))
@@ -87,6 +90,7 @@ async def test_a_node_that_turned_read_only_is_a_store_that_fails_and_is_left_at
         await database.close()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("HA-01")
 async def test_after_a_leader_froze_the_promoted_one_is_used_and_the_former_one_never_again(pair: Pair) -> None:
     database = await pool(pair.url(pair.first, pair.second))
@@ -114,6 +118,7 @@ async def test_after_a_leader_froze_the_promoted_one_is_used_and_the_former_one_
         await database.close()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("HA-01")
 async def test_reads_leave_sessions_of_a_former_leader_that_still_answers(pair: Pair) -> None:
     """Nobody fenced it, so that it answers as if nothing had happened: only who looks at all hosts can know."""
@@ -160,6 +165,7 @@ async def test_a_commit_that_no_standby_has_is_never_told_as_done(pair: Pair) ->
         await database.close()
 
 
+@pytest.mark.second_ring
 async def test_a_backend_is_ended_by_its_number_and_its_start_only(stores: DatabaseUrls) -> None:
     one, other = [await connect(stores.router, application="test") for _ in range(2)]
     found = await backend_of(one)

@@ -14,6 +14,8 @@ import pytest
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.lock_files import ROOT, read_python
 
+pytestmark = pytest.mark.second_ring
+
 FRAMEWORKS = [
     "a2a",
     "agno",

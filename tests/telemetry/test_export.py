@@ -21,6 +21,8 @@ from tests.support.loop import Changes, Platform, running_platform
 from tests.support.metrics import numbers
 from tests.support.waiting import becomes_true, generous
 
+pytestmark = pytest.mark.second_ring
+
 SAMPLED_OUT = {"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0"}
 
 

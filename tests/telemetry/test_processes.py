@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+import pytest
+
 from tests.support.collector import Seen, require_connected, running_collector
 from tests.support.platform import seed_ports, started_up
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import AGENTS, agent_python
+
+pytestmark = pytest.mark.second_ring
 
 BRIEF, ITEMS, SUMMARY = "aop:meeting-brief", "aop:action-items", "aop:summarizer"
 MEETING = {"notes": "Budget meeting. Alice will send the budget by Friday.", "sentences": 1}

@@ -21,7 +21,7 @@ PHASES = ["resolve", "accept", "agent", "terminal"]
 INTERNAL, SERVER, CLIENT = 1, 2, 3
 WHO = [f"{space}.agent.{fact}" for space in ("aop", "gen_ai") for fact in ("id", "name", "version")]
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 
 def named(spans: list[Seen], name: str) -> Seen:

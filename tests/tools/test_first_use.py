@@ -10,6 +10,8 @@ from benchmarks import _pages
 from benchmarks._newcomer import Newcomer, StepFailed
 from benchmarks.measure import Report
 
+pytestmark = pytest.mark.second_ring
+
 
 def python(code: str) -> tuple[str, ...]:
     return sys.executable, "-c", code

@@ -9,6 +9,8 @@ import pytest
 
 from tools.environments import ROOT, child_environment
 
+pytestmark = pytest.mark.second_ring
+
 RULE = "No two parts of a package import each other"
 TYPES_ALONE = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from aop.store import planted\n"
 CIRCLES: dict[str, dict[str, str]] = {

@@ -10,6 +10,8 @@ import pytest
 from tools import interpreters
 from tools.environments import PRIVATE, ROOT, SetupFailed
 
+pytestmark = pytest.mark.second_ring
+
 _CLASSIFIER = "Programming Language :: Python :: 3."
 
 

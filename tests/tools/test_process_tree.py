@@ -14,6 +14,8 @@ from tests.support.processes import children, is_alive, processes_of
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.environments import ROOT, child_environment
 
+pytestmark = pytest.mark.second_ring
+
 RUNNER = """
 import sys
 from tools.process_tree import ending_all, exit_code

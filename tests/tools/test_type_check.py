@@ -3,10 +3,14 @@
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from aop.base.distribution import NAME
 from tools.agent_env import AGENTS, folders, names
 from tools.structure import ROOT, tracked
 from tools.type_check import BASE_TEMPLATE, SAMPLE_WITH_ITS_PACKAGES, TEMPLATES, assemble
+
+pytestmark = pytest.mark.second_ring
 
 
 def test_every_python_file_is_in_one_of_the_checked_folders() -> None:

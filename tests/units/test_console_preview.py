@@ -15,6 +15,8 @@ from aop.console.site import ConsoleNotBuilt, read_site
 from aop.local.ports import any_free_port
 from tests.support.waiting import promptly
 
+pytestmark = pytest.mark.second_ring
+
 _EXAMPLES = Path(__file__).resolve().parents[2] / "contracts" / "public-agent-share"
 _PLACES = "".join(
     f"%VITE_PLATFORM_{name}%"

@@ -14,6 +14,8 @@ from aop.net.sockets import listening_socket
 from tests.support.waiting import becomes_true, patience
 from tests.units.processes import environment, start, status_of
 
+pytestmark = pytest.mark.second_ring
+
 
 def handing(*listeners: socket.socket) -> tuple[str, ...]:
     """The program that gives its successor these sockets, as `aop up` does it."""

@@ -16,6 +16,8 @@ from tests.support.settings import OIDC
 from tests.support.waiting import patience, promptly
 from tests.units.processes import UNITS, environment, run_to_end, served, status_of, wrong_login
 
+pytestmark = pytest.mark.second_ring
+
 
 @pytest.mark.rows("OPS-03")
 @pytest.mark.parametrize("unit", UNITS)

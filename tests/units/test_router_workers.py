@@ -28,6 +28,8 @@ from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
 from tests.units.processes import environment, run_to_end, status_of
 from tests.units.test_stream_drain import RouterProcess, router_beside
 
+pytestmark = pytest.mark.second_ring
+
 FAILED, ENDED = ("failed", "DEPENDENCY_ERROR"), ("succeeded", None)
 
 

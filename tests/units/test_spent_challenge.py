@@ -14,6 +14,8 @@ from tests.support.errors import require_error
 from tests.support.publication import Json, process_on, provider
 from tests.units.processes import environment, served
 
+pytestmark = pytest.mark.second_ring
+
 
 async def used_challenges(stores: DatabaseUrls) -> list[str]:
     connection = await asyncpg.connect(stores.control_plane)

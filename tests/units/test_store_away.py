@@ -14,6 +14,8 @@ from aop.local.state import DatabaseUrls
 from tests.support.waiting import becomes_true, patience
 from tests.units.processes import UNITS, environment, start, status_of
 
+pytestmark = pytest.mark.second_ring
+
 _KINDS = [(unit, options) for unit in UNITS for options in ((), ("--workers", "2"))]
 
 

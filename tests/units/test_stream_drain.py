@@ -110,6 +110,7 @@ async def router_beside(
             await process.communicate()
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-16", "REAS-01")
 async def test_sigterm_with_two_hundred_open_streams_ends_each_of_them_once(stores: DatabaseUrls) -> None:
     async with router_process(stores, 1) as router, AsyncExitStack() as opened:
@@ -132,6 +133,7 @@ async def test_sigterm_with_two_hundred_open_streams_ends_each_of_them_once(stor
         assert '"level":"error"' not in said
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-11")
 async def test_a_drain_refuses_new_work_lets_calls_end_in_time_and_records_the_rest(stores: DatabaseUrls) -> None:
     async with router_process(stores, round(generous(0.6))) as router:
@@ -157,6 +159,7 @@ async def test_a_drain_refuses_new_work_lets_calls_end_in_time_and_records_the_r
         }
 
 
+@pytest.mark.second_ring
 @pytest.mark.rows("OPS-16")
 async def test_readers_who_stall_or_leave_while_the_router_ends_leave_no_orphan(stores: DatabaseUrls) -> None:
     async with router_process(stores, 0) as router, AsyncExitStack() as opened:

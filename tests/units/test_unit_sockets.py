@@ -23,6 +23,8 @@ from tests.support.waiting import becomes_true, patience
 from tests.units.processes import environment, run_to_end, served, status_of
 from tests.units.test_handed_socket import handing
 
+pytestmark = pytest.mark.second_ring
+
 NOWHERE = "http://nowhere.test:1"
 _IDS = struct.Struct("3i")  # of a process, its user and its group
 BOTH = ["PLATFORM_CONTROL_PLANE_SOCKET", "PLATFORM_ROUTER_SOCKET"]

@@ -16,6 +16,8 @@ from tests.support.processes import children, is_alive
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
 from tests.units.processes import UNITS, environment, run_to_end, served, status_of, wrong_login
 
+pytestmark = pytest.mark.second_ring
+
 _ESTABLISHED = "01"
 
 

@@ -12,6 +12,8 @@ from tests.console.rich.stack import Rich
 from tests.console.rich.workspaces import LARGE
 from tests.console.routes import routes
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_every_route_of_the_console_has_a_screen_here() -> None:
     assert set(SCREENS) == set(routes())

@@ -10,7 +10,7 @@ from interop.door import plan_for, problems
 from interop.environments import prepare
 from tests.support.door_agents import A2AAgents
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 SHORT = [caller for caller in CALLERS if caller.short]
 

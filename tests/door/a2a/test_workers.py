@@ -16,7 +16,7 @@ from tests.support.door_agents import A2AAgents
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
 from tests.units.processes import start, status_of
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 _ROUNDS = 6
 
 

@@ -15,7 +15,7 @@ from tests.support.peers import hold
 from tests.support.streaming_agent import a_whole_stream, endless, piece, streamed, task
 from tests.support.waiting import becomes_true, patience
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.second_ring]
 
 _TOOL = "acme_agent__work_"
 _TEXT_SKILL = open_skill("say", inputSchema={"$ref": "#/$defs/t", "$defs": {"t": {"type": "string"}}})

@@ -9,6 +9,8 @@ from aop.door.faults import GatewayFault
 from aop.door.gateway import ArrivingResult
 from aop.door.mcp.calls import DoorMemory, StreamedCall
 
+pytestmark = pytest.mark.second_ring
+
 
 @pytest.mark.rows("SOUND-04")
 def test_progress_on_its_way_is_counted_and_all_calls_together_have_a_limit() -> None:

@@ -1,5 +1,7 @@
 """The watch over the list of tools of `aop mcp` goes on after a Gateway that was away when it began."""
 
+import pytest
+
 from aop.base.loops import Loops
 from aop.base.settings import Secret
 from aop.door.bearers import Bearer
@@ -9,6 +11,8 @@ from tests.client.gateway import an_error, saying, scripted_gateway
 from tests.support.agent import chosen
 from tests.support.peers import Behaviour, Received
 from tests.support.waiting import becomes_true
+
+pytestmark = pytest.mark.second_ring
 
 
 async def test_a_gateway_that_is_away_when_the_watch_begins_is_asked_again() -> None:

@@ -24,6 +24,8 @@ from tests.ledger.simulated.connection import connect
 from tests.ledger.simulated.loop import History, SimulatedLoop
 from tests.ledger.simulated.store import Store, StoreFault, StorePlan
 
+pytestmark = pytest.mark.second_ring
+
 ROUTER = "router-1"
 
 

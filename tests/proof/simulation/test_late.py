@@ -12,6 +12,8 @@ from proof.simulation.world import MAX_SECONDS, World
 from tests.ledger.simulated.loop import SimulatedLoop
 from tests.ledger.simulated.store import StorePlan
 
+pytestmark = pytest.mark.second_ring
+
 DEADLINE = 5.0
 """Of the usual Card."""
 

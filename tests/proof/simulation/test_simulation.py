@@ -11,6 +11,8 @@ from aop.ledger.model import Fact
 from proof.simulation.seeds import run_seed, run_seeds
 from tests.ledger.simulated.loop import NeverRests, SimulatedLoop
 
+pytestmark = pytest.mark.second_ring
+
 
 def test_whatever_happens_around_an_invocation_the_invariants_hold() -> None:
     runs = run_seeds(range(150))

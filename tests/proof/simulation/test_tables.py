@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
+import pytest
 
 from aop.local.state import DatabaseUrls
 from proof.simulation.plan import plan_of
 from proof.simulation.world import MAX_SECONDS, World
 from tests.ledger.simulated.loop import SimulatedLoop
 from tests.ledger.simulated.tables import Row, Tables
+
+pytestmark = pytest.mark.second_ring
 
 SEEDS = range(5000, 5025)
 
