@@ -6,7 +6,8 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from aop.door.gateway import ArrivingResult
-from aop.door.protocol import DoorParts, DoorRequest, DoorRoute
+from aop.door.protocol import DoorParts, DoorRoute
+from aop.door.request import DoorRequest
 from aop.net.sse import frame
 from aop.serving.body import read_bytes
 from aop.serving.response import JSON, Response

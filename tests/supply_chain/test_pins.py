@@ -21,6 +21,15 @@ def test_every_lock_file_of_the_repository_pins_by_hashes_alone() -> None:
     assert [problem for lock in locks for problem in lock.problems] == []
 
 
+@pytest.mark.rows("LEAN-02")
+def test_everything_installed_is_28_packages_at_most_and_none_of_them_speaks_mcp_but_the_tests_client() -> None:
+    pins = {lock.name: {pin.name for pin in lock.pins} for lock in read_all()}
+    installed, developed = pins["requirements.lock"], pins["requirements-dev.lock"]
+    assert len(installed) <= 28
+    assert developed > installed
+    assert (developed - installed) >= {"mcp", "mcp-types", "pydantic", "uvicorn"}
+
+
 def test_a_pin_is_read_with_its_hashes_its_marker_and_who_asks_for_it() -> None:
     lock = read_python(Path("a.lock"), f"# written by a tool\n{GOOD}right==2 \\\n    {HASH}\n    # via -r a.in\n")
     left, right = lock.pins

@@ -225,7 +225,7 @@ ENDING_TASKS = {
     "cli/dev_steps.py": "one step of `aop dev`, awaited to its end",
     "control_plane/gateway/oidc/key_set.py": "one fetch of keys, awaited by all who need them",
     "door/bearers.py": "one question about a bearer, awaited by all who sent it, and ended at the stop",
-    "door/mcp/stdio.py": "one call of a tool, awaited at once",
+    "door/mcp/stdio.py": "one request of the host and the writer of its answers, both awaited at the end",
     "door/mcp/tool_answers.py": "one call of a tool, ended with its answer or with its caller",
     "front/agent.py": "one cancel, or the rest of a stream that has ended, within seconds and ended at the stop",
     "local/supervisor.py": "awaited by `aop up`, which ends with the first that fails",

@@ -18,7 +18,8 @@ class ServedWorkspace(InWorkspace):
 async def mcp(platform: ServedWorkspace) -> None:
     """For MCP hosts: an assistant or an editor starts this command and talks to it on stdin and stdout. Every Skill
     that can be called in the Workspace is a tool, and every call of a tool is one Invocation of the platform, with
-    your permissions, your limits and a Trace. It ends when the host closes stdin; calls that still run are canceled.
+    your permissions, your limits and a Trace. It ends when the host closes stdin and every request is answered. When
+    the host is gone, or ends it with SIGTERM, calls that still run are canceled.
 
     Versions of MCP: 2026-07-28, and the handshake of 2025-11-25. Hosts that speak HTTP use the door instead:
     DOOR/mcp/WORKSPACE with an access token as bearer.

@@ -13,7 +13,8 @@ from aop.door.faults import GatewayFault
 from aop.door.gateway import Gateway
 from aop.door.mcp.server import mcp_routes
 from aop.door.origins import DoorOrigins
-from aop.door.protocol import DoorParts, DoorRequest, DoorRoute, Speaks
+from aop.door.protocol import DoorParts, DoorRoute, Speaks
+from aop.door.request import DoorRequest
 from aop.door.settings import DoorSettings
 from aop.net.authorities import beside_public
 from aop.net.policy import Resolver

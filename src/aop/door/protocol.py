@@ -22,28 +22,13 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from aop.base.loops import Loops
-from aop.door.gateway import DoorCaller, Gateway
+from aop.door.gateway import Gateway
+from aop.door.request import DoorRequest
 from aop.door.settings import DoorSettings
 from aop.serving.metrics import UnitMetrics
-from aop.serving.request import Request
 from aop.serving.request_log import UnitLog
 from aop.serving.routing import RouteAnswer
 from aop.serving.worker_group import WorkerGroup
-
-
-@dataclass(frozen=True, slots=True)
-class DoorRequest:
-    """One request at a route of a protocol, and who makes it. `http.path` has the identifiers of the path."""
-
-    http: Request
-    caller: DoorCaller
-
-    def ran(self, trace_id: str | None, invocation_id: str | None) -> None:
-        """The Trace and the Invocation that the Gateway gave this request; log, span and answer then name these."""
-        if trace_id is not None:
-            self.http.trace_id = trace_id
-        self.http.invocation_id = invocation_id
-
 
 Serve = Callable[[DoorRequest], Awaitable[RouteAnswer]]
 

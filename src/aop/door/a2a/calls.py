@@ -17,7 +17,7 @@ from aop.door.a2a.running import OpenCalls
 from aop.door.a2a.views import failed_view, recorded_view, view_of
 from aop.door.faults import GatewayFault
 from aop.door.gateway import DoorCaller
-from aop.door.protocol import DoorRequest
+from aop.door.request import DoorRequest
 from aop.serving.response import JSON, Response
 
 SETTLING_SECONDS: Final = 10.0

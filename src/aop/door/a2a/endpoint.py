@@ -31,7 +31,8 @@ from aop.door.a2a.errors import (
 from aop.door.a2a.running import OpenCalls
 from aop.door.a2a.streams import open_stream
 from aop.door.faults import GatewayFault
-from aop.door.protocol import DoorParts, DoorRequest, DoorRoute
+from aop.door.protocol import DoorParts, DoorRoute
+from aop.door.request import DoorRequest
 from aop.door.settings import DoorSettings
 from aop.serving.body import read_bytes, require_json_type
 from aop.serving.request import Request

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -30,28 +31,33 @@ _DISCOVERY_MS: Final = 3_600_000
 _BASE64: Final = re.compile(rb"=\?base64\?(.*)\?=")
 
 
-def era_of(request: Request, params: Params) -> Era:
-    """What names no version, or one of the handshake, belongs to the handshake."""
-    header = request.single_header(VERSION_HEADER)
+def era_of(params: Params, request: Request | None = None) -> Era:
+    """What names no version, or one of the handshake, belongs to the handshake. On stdio there is no HTTP request."""
+    header = None if request is None else request.single_header(VERSION_HEADER)
     known = header is None or header.decode("latin-1") in HANDSHAKE_VERSIONS
     return Era.HANDSHAKE if known and params.meta.version is msgspec.UNSET else Era.MODERN
 
 
-def require_modern(request: Request, message: McpMessage, params: Params) -> None:
-    """A modern request says twice what it is, in its body and in its headers, and both must agree."""
+def require_modern(message: McpMessage, params: Params, request: Request | None = None) -> None:
+    """Over HTTP a modern request says twice what it is, in its body and in its headers, and both must agree."""
     meta = params.meta
     if meta.version is msgspec.UNSET or meta.capabilities is msgspec.UNSET:
         raise ProtocolFault(Fault.PARAMS, "_meta must name the protocol version and the client's capabilities")
-    said = [(VERSION_HEADER, meta.version), (_METHOD_HEADER, message.method)]
-    if message.method == "tools/call":
-        said.append((_NAME_HEADER, "" if params.name is msgspec.UNSET else params.name))
+    if request is not None:
+        said = [(VERSION_HEADER, meta.version), (_METHOD_HEADER, message.method)]
+        if message.method == "tools/call":
+            said.append((_NAME_HEADER, "" if params.name is msgspec.UNSET else params.name))
+        _require_headers(request, said)
+    if meta.version != MODERN_VERSION:
+        data = {"supported": [MODERN_VERSION], "requested": meta.version}
+        raise ProtocolFault(Fault.VERSION, "Unsupported protocol version", data)
+
+
+def _require_headers(request: Request, said: Sequence[tuple[bytes, str]]) -> None:
     for header, text in said:
         value = request.single_header(header)
         if value is None or _header_text(value) != text:
             raise ProtocolFault(Fault.HEADER, f"The header {header.decode()} does not agree with the body")
-    if meta.version != MODERN_VERSION:
-        data = {"supported": [MODERN_VERSION], "requested": meta.version}
-        raise ProtocolFault(Fault.VERSION, "Unsupported protocol version", data)
 
 
 def _header_text(value: bytes) -> str | None:

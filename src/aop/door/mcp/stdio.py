@@ -1,133 +1,207 @@
-"""MCP on stdio, for one user: the package of MCP speaks both eras of the protocol, and the tools are those of the door.
-
-The package costs some milliseconds per message, which one user does not notice. At the door it would be too much.
-"""
+"""MCP on stdio, for one user: a loop over lines, each a message, around the methods of the door."""
 
 import asyncio
-from typing import Any, Final
+import os
+import signal
+import sys
+from collections.abc import AsyncIterable, Awaitable, Callable
+from contextlib import aclosing
+from typing import Final
 
-import mcp_types as types
 import msgspec
-from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
-from mcp.server.lowlevel.server import NotificationOptions
-from mcp.server.session import ServerSession
-from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
-from mcp.shared.exceptions import MCPError
 
-from aop.base.loops import Loops, Report
+from aop.base.loops import Loop, Loops, Report
+from aop.contracts.errors import ErrorCode, Refusal
 from aop.door.faults import GatewayFault
 from aop.door.gateway import DoorCaller
-from aop.door.installed import FRESH_SECONDS
-from aop.door.mcp.calls import DoorMemory, StreamedCall, invoked, progress_message, skill_input
-from aop.door.mcp.catalog import Catalogs
-from aop.door.mcp.listing import listed
-from aop.door.mcp.messages import INSTRUCTIONS, SERVER_INFO, Era, Params, ProtocolFault
-from aop.door.mcp.results import REFUSED, ToolEnd, ToolProblem, problem_of
-from aop.door.mcp.tools import SkillTool
+from aop.door.mcp.handshake import era_of, require_modern
+from aop.door.mcp.lines import lines_of, when_reader_leaves, write_line
+from aop.door.mcp.messages import (
+    Era,
+    Fault,
+    Id,
+    McpMessage,
+    ProtocolFault,
+    failure,
+    notification,
+    read_message,
+    read_params,
+    success,
+)
+from aop.door.mcp.methods import LIST_CHANGED, McpMethods, McpRequest
+from aop.door.mcp.results import REFUSED, problem_of
+from aop.door.mcp.running import CancellableCalls
+from aop.door.mcp.tool_answers import McpAnswer
 from aop.door.mcp.watch import WATCH_SECONDS, changes
+from aop.door.request import DoorRequest
+from aop.net.asgi import Message, Scope
+from aop.net.sse import EventParser
+from aop.serving.request import Request
 from aop.serving.request_log import Level, UnitLog, safe_cause
+from aop.serving.streaming import EventStream
+from aop.serving.worker_group import WorkerGroup
 
-_Context = ServerRequestContext[Any, Any]
+MAX_LINE_BYTES: Final = 1_114_112
+"""As a body at the door may have."""
+MAX_REQUESTS: Final = 64
+"""That are answered at once; one more is refused, so that a cancellation behind it is still read."""
 
-_HINTS: Final = {"tools/list": CacheHint(int(FRESH_SECONDS * 1000), "private")}
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+_SCOPE: Final[Scope] = {"method": "POST", "headers": ((b"accept", b"application/json, text/event-stream"),)}
+
+Write = Callable[[bytes], Awaitable[None]]
+"""Takes one message, which is one line, and waits while another one is on its way."""
 
 
 async def serve_stdio(caller: DoorCaller, max_bytes: int) -> None:
-    """Until the other side closes its end; every call that still runs is then cancelled."""
-    tools = StdioTools(caller, max_bytes)
-    loops = Loops(_report_of)
-    loops.start("tools", tools.watch, needed=False)
+    """Until the end of stdin, and until every request that was read is answered.
+
+    On SIGTERM, and when no one reads stdout any more, it ends at once: calls that still run are cancelled.
+    """
+    # What else would be printed goes to stderr: a host takes each line of stdout for a message.
+    out = os.dup(_STDOUT)
+    os.dup2(_STDERR, _STDOUT)
+    serving = asyncio.create_task(_serve(caller, max_bytes, out))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+    with when_reader_leaves(out, _STDIN, serving.cancel):
+        await asyncio.wait({serving})
+    if not serving.cancelled():
+        serving.result()
+
+
+async def _serve(caller: DoorCaller, max_bytes: int, out: int) -> None:
+    lines: asyncio.Queue[bytes | None] = asyncio.Queue(1)
+    server = StdioServer(caller, max_bytes, lines.put)
     try:
-        async with stdio_server() as (reading, writing):
-            options = tools.server.create_initialization_options(NotificationOptions(tools_changed=True))
-            await tools.server.run(reading, writing, options)
-    finally:
-        await loops.close()
+        async with asyncio.TaskGroup() as group, aclosing(lines_of(_STDIN, MAX_LINE_BYTES)) as taken:
+            group.create_task(_write_all(lines, out))
+            await server.serve(taken)
+            await lines.put(None)
+    except* ConnectionError:  # the host is gone
+        pass
 
 
-def _report_of(name: str) -> Report:
-    """On stderr, which the host shows or keeps."""
-    log = UnitLog("mcp")
-    return lambda fault: log.event("loop.fault", level=Level.ERROR, cause=f"{name}: {safe_cause(fault)}")
+async def _write_all(lines: "asyncio.Queue[bytes | None]", out: int) -> None:
+    """A task of its own, because a request that is cancelled must not cut the line that it has begun."""
+    while (line := await lines.get()) is not None:
+        await write_line(out, line)
 
 
-class StdioTools:
-    def __init__(self, caller: DoorCaller, max_bytes: int, watch_seconds: float = WATCH_SECONDS) -> None:
+class StdioServer:
+    def __init__(self, caller: DoorCaller, max_bytes: int, write: Write, watch_seconds: float = WATCH_SECONDS) -> None:
         self._caller = caller
-        self._max_bytes = max_bytes
+        self._write = write
         self._watch_seconds = watch_seconds
-        self._catalogs = Catalogs()
-        self._memory = DoorMemory()
-        self._bus = InMemorySubscriptionBus()
-        self._session: ServerSession | None = None
-        self.server: Server[Any] = Server(
-            SERVER_INFO["name"],
-            version=SERVER_INFO["version"],
-            title=SERVER_INFO["title"],
-            instructions=INSTRUCTIONS,
-            cache_hints=_HINTS,  # type: ignore[arg-type]  # a dict of one of its names
-            on_list_tools=self._list,
-            on_call_tool=self._call,
-            on_subscriptions_listen=ListenHandler(self._bus),
-        )
+        self._ending = asyncio.Event()
+        self._methods = McpMethods(CancellableCalls(WorkerGroup()), self._ending, max_bytes, MAX_REQUESTS)
+        self._running: dict[Id, asyncio.Task[None]] = {}
+        self._log = UnitLog("mcp")
+        self._loops = Loops(self._report_of)
+        self._watching: Loop | None = None
+
+    async def serve(self, lines: AsyncIterable[bytes | None]) -> None:
+        """Returns when the lines have ended and every request among them is answered. Cancelling it ends all calls."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                async for line in lines:
+                    await self._take(line, group)
+                self._ending.set()
+        finally:
+            await self._loops.close()
 
     async def watch(self) -> None:
-        """Tells subscribers, and a client of the handshake, that the list has changed. A turn of a loop."""
+        """Tells a client of the handshake that the list has changed. A turn of a loop."""
         try:
-            async for _ in changes(self._catalogs, self._caller, asyncio.Event(), self._watch_seconds):
-                await self._bus.publish(ToolsListChanged())
-                if self._session is not None:
-                    await self._session.send_tool_list_changed()
+            async for _ in changes(self._methods.catalogs, self._caller, asyncio.Event(), self._watch_seconds):
+                await self._write(notification(LIST_CHANGED, {}))
         except GatewayFault as fault:
             if fault.code not in REFUSED:  # the Gateway is away for a moment
                 await asyncio.sleep(self._watch_seconds)
                 return
         await asyncio.Event().wait()  # this caller may no longer see the Workspace, and sees no change of it
 
-    async def _list(self, context: _Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        self._session = context.session
-        cursor = None if params is None else params.cursor
+    async def _take(self, line: bytes | None, group: asyncio.TaskGroup) -> None:
+        if line is not None and not line.strip():
+            return
         try:
-            catalog = await self._catalogs.read(self._caller)
-            text = listed(catalog, Params(cursor=msgspec.UNSET if cursor is None else cursor), Era.HANDSHAKE)
-        except GatewayFault as fault:
-            problem = problem_of(fault)
-            raise MCPError(types.INTERNAL_ERROR, problem.said, problem.meta) from None
-        except ProtocolFault as fault:
-            raise MCPError(fault.fault, str(fault)) from None
-        return types.ListToolsResult.model_validate_json(text)
+            message = _message(line)
+        except ProtocolFault as unread:
+            await self._write(failure(None, unread))
+            return
+        if message.id is msgspec.UNSET:
+            self._notice(message)
+        elif message.id in self._running:
+            await self._write(failure(message.id, ProtocolFault(Fault.REQUEST, "A request with this id still runs")))
+        elif len(self._running) == MAX_REQUESTS:
+            await self._write(_refusal(message.id, GatewayFault(ErrorCode.OVERLOADED)))
+        else:
+            self._start(message, message.id, group)
 
-    async def _call(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        # In a task of its own: the package cancels every await after a cancellation, also those that clean up.
-        end = await asyncio.create_task(self._end(context, params))
-        return types.CallToolResult.model_validate_json(end.text(Era.HANDSHAKE))
+    def _notice(self, message: McpMessage) -> None:
+        """Only a cancellation means anything. A notification has no answer, also when it can not be read."""
+        if message.method == "notifications/cancelled":
+            try:
+                request_id = read_params(message).request_id
+            except ProtocolFault:
+                return
+            if request_id is not msgspec.UNSET and request_id in self._running:
+                self._running[request_id].cancel()
 
-    async def _end(self, context: _Context, params: types.CallToolRequestParams) -> ToolEnd:
+    def _start(self, message: McpMessage, request_id: Id, group: asyncio.TaskGroup) -> None:
+        self._running[request_id] = task = group.create_task(self._answer(message, request_id))
+        task.add_done_callback(lambda _: self._running.pop(request_id))
+
+    async def _answer(self, message: McpMessage, request_id: Id) -> None:
+        era = Era.HANDSHAKE
         try:
-            tool = await self._catalogs.find(self._caller, params.name)
-            if tool is None:
-                raise MCPError(types.INVALID_PARAMS, "Unknown tool")
-            content = skill_input(tool, msgspec.Raw(msgspec.json.encode(params.arguments or {})))
-            if tool.streaming and context.meta is not None and "progress_token" in context.meta:
-                return await self._streamed(context, tool, content)
-            return await invoked(self._caller, tool, content)
-        except GatewayFault as fault:
-            return self._problem(fault)
+            params = read_params(message)
+            era = era_of(params)
+            if era is Era.MODERN:
+                require_modern(message, params)
+            door = DoorRequest(Request(_SCOPE, _no_body), self._caller)
+            request = McpRequest(door, request_id, message.method, params, era, admitted=True)
+            await self._deliver(request, await self._methods.serve(request))
+            return
+        except ProtocolFault as problem:
+            line = failure(request_id, problem)
+        except Refusal as refusal:
+            fault = refusal if isinstance(refusal, GatewayFault) else GatewayFault(refusal.code, refusal.reason)
+            line = _refusal(request_id, fault, era if message.method == "tools/call" else None)
+        except Exception as cause:  # noqa: BLE001  a mistake of ours must not end the other calls
+            self._log.event("request.fault", level=Level.ERROR, cause=safe_cause(cause))
+            line = failure(request_id, ProtocolFault(Fault.INTERNAL, "Internal error"))
+        await self._write(line)
 
-    def _problem(self, fault: GatewayFault) -> ToolProblem:
-        if fault.invocation_id is None:
-            self._catalogs.forget(self._caller)
-        return problem_of(fault)
+    async def _deliver(self, request: McpRequest, answer: McpAnswer) -> None:
+        if isinstance(answer, EventStream):
+            parser = EventParser(sys.maxsize)
+            async with aclosing(answer.source) as pieces:
+                async for piece in pieces:
+                    for line in parser.feed(piece):
+                        await self._write(line)
+            return
+        await self._write(answer.body)
+        if request.method == "initialize" and self._watching is None:
+            self._watching = self._loops.start("tools", self.watch, needed=False)
 
-    async def _streamed(self, context: _Context, tool: SkillTool, content: msgspec.Raw) -> ToolEnd:
-        async with self._caller.stream(*tool.key, content) as arriving:
-            call = StreamedCall(arriving, self._memory, self._max_bytes)
-            number = 0
-            async for chunks in call.chunks():
-                for chunk in chunks:
-                    number += 1
-                    await context.session.report_progress(number, message=progress_message(chunk))
-            return call.result
+    def _report_of(self, name: str) -> Report:
+        """On stderr, which the host shows or keeps."""
+        return lambda fault: self._log.event("loop.fault", level=Level.ERROR, cause=f"{name}: {safe_cause(fault)}")
+
+
+def _message(line: bytes | None) -> McpMessage:
+    if line is None:
+        raise ProtocolFault(Fault.REQUEST, f"A message is one line of at most {MAX_LINE_BYTES} bytes")
+    return read_message(line)
+
+
+def _refusal(request_id: Id, fault: GatewayFault, tool_of: Era | None = None) -> bytes:
+    """Of a call it is the result of the tool, which the model reads and may tell its user."""
+    problem = problem_of(fault)
+    if tool_of is not None:
+        return success(request_id, problem.text(tool_of))
+    return failure(request_id, ProtocolFault(Fault.INTERNAL, problem.said, problem.meta))
+
+
+async def _no_body() -> Message:
+    raise AssertionError("a message on stdio has no body of HTTP")

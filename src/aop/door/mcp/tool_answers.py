@@ -16,17 +16,18 @@ from aop.door.mcp.messages import Era, Fault, Id, Params, ProtocolFault, encode,
 from aop.door.mcp.results import REFUSED, ToolEnd, ToolProblem, ToolResult, problem_of
 from aop.door.mcp.running import CancellableCalls
 from aop.door.mcp.tools import SkillTool
-from aop.door.protocol import DoorRequest
+from aop.door.request import DoorRequest
 from aop.net.accept import allows_event_stream
 from aop.net.sse import COMMENT, frame
 from aop.serving.held import HeldMemory
 from aop.serving.request import StreamFailure
 from aop.serving.response import JSON, Response
-from aop.serving.routing import RouteAnswer
 from aop.serving.streaming import EventStream
 
 SOON_SECONDS: Final = 5.0
 """After that a stream is begun, whose comments keep the connection alive while the Agent works."""
+
+McpAnswer = Response | EventStream
 
 _CANCELLED: Final = Response(202)
 """A cancelled request has no response, but its POST must be answered."""
@@ -56,7 +57,7 @@ class ToolAnswers:
         self._memory = memory
         self._max_bytes = max_bytes
 
-    async def answer(self, request: ToolRequest) -> RouteAnswer:
+    async def answer(self, request: ToolRequest) -> McpAnswer:
         """A GatewayFault is raised only for whoever may not use the Workspace: the door then refuses as the Gateway."""
         tool = await self._catalogs.find(request.door.caller, request.name)
         if tool is None:
@@ -87,7 +88,7 @@ class ToolAnswers:
         request.door.ran(fault.trace_id, fault.invocation_id)
         return problem_of(fault, request.door.http.trace_id)
 
-    async def _invoked(self, request: ToolRequest, tool: SkillTool, content: msgspec.Raw) -> RouteAnswer:
+    async def _invoked(self, request: ToolRequest, tool: SkillTool, content: msgspec.Raw) -> McpAnswer:
         call = asyncio.create_task(invoked(request.door.caller, tool, content))
         async with AsyncExitStack() as opened:
             opened.push_async_callback(_ended, call)
@@ -115,7 +116,7 @@ class ToolAnswers:
                 except GatewayFault as fault:
                     yield frame(request.message(problem_of(fault, request.door.http.trace_id)))
 
-    async def _streamed(self, request: ToolRequest, tool: SkillTool, content: msgspec.Raw, token: Id) -> RouteAnswer:
+    async def _streamed(self, request: ToolRequest, tool: SkillTool, content: msgspec.Raw, token: Id) -> McpAnswer:
         async with AsyncExitStack() as opened:
             arriving = await opened.enter_async_context(request.door.caller.stream(*tool.key, content))
             request.door.ran(arriving.trace_id, arriving.invocation_id)

@@ -1,0 +1,141 @@
+"""What each method of MCP answers, in both eras, over HTTP as on stdio: JSON, or a stream of events."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from aop.contracts.errors import NotAcceptable
+from aop.door.mcp import handshake
+from aop.door.mcp.calls import DoorMemory
+from aop.door.mcp.catalog import Catalogs
+from aop.door.mcp.listing import listed
+from aop.door.mcp.messages import (
+    SUBSCRIPTION_KEY,
+    Era,
+    Fault,
+    Id,
+    Params,
+    ProtocolFault,
+    encode,
+    notification,
+    of_era,
+    success,
+)
+from aop.door.mcp.running import CancellableCalls
+from aop.door.mcp.tool_answers import McpAnswer, ToolAnswers, ToolRequest
+from aop.door.mcp.watch import changes
+from aop.door.request import DoorRequest
+from aop.net.accept import allows_event_stream
+from aop.net.sse import frame
+from aop.serving.admission import Slots
+from aop.serving.response import JSON, Headers, Response
+from aop.serving.streaming import EventStream
+
+SESSION_HEADER: Final = b"mcp-session-id"
+LIST_CHANGED: Final = "notifications/tools/list_changed"
+_LISTENING_SHARE: Final = 4
+"""Subscriptions take places of calls; no more than this part of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpRequest:
+    """A request that was understood."""
+
+    door: DoorRequest
+    id: Id
+    method: str
+    params: Params
+    era: Era
+    session: bytes | None = None
+    """Under which the client may cancel a call by a second message of HTTP."""
+    admitted: bool = False
+    """The Gateway has said before that this caller sees the Workspace."""
+
+    async def admit(self) -> None:
+        if not self.admitted:
+            await self.door.caller.workspace()
+
+    def answer(self, result: bytes, headers: Headers = ()) -> Response:
+        return Response(200, success(self.id, result), (JSON, *headers))
+
+
+_Method = Callable[[McpRequest], Awaitable[McpAnswer]]
+
+
+class McpMethods:
+    def __init__(self, running: CancellableCalls, ending: asyncio.Event, answer_bytes: int, max_calls: int) -> None:
+        """`ending` ends the streams of those who wait for changes."""
+        self.catalogs = Catalogs()
+        self._ending = ending
+        self._tools = ToolAnswers(self.catalogs, running, DoorMemory(), answer_bytes)
+        self._listening = Slots(max(1, max_calls // _LISTENING_SHARE))
+        self._methods: Mapping[tuple[Era, str], _Method] = {
+            (Era.HANDSHAKE, "initialize"): self._initialize,
+            (Era.HANDSHAKE, "ping"): self._ping,
+            (Era.HANDSHAKE, "tools/list"): self._list,
+            (Era.HANDSHAKE, "tools/call"): self._call,
+            (Era.MODERN, "server/discover"): self._discover,
+            (Era.MODERN, "tools/list"): self._list,
+            (Era.MODERN, "tools/call"): self._call,
+            (Era.MODERN, "subscriptions/listen"): self._listen,
+        }
+
+    async def serve(self, request: McpRequest) -> McpAnswer:
+        """Raises a ProtocolFault for what cannot be served, and a GatewayFault where the Gateway refuses."""
+        method = self._methods.get((request.era, request.method))
+        if method is None:
+            raise ProtocolFault(Fault.METHOD, "Method not found")
+        return await method(request)
+
+    async def _initialize(self, request: McpRequest) -> Response:
+        """The session is a name under which the client can cancel. The door keeps nothing under it."""
+        answer = handshake.initialized(request.params)
+        await request.admit()
+        return request.answer(answer, ((SESSION_HEADER, secrets.token_hex(16).encode()),))
+
+    async def _discover(self, request: McpRequest) -> Response:
+        await request.admit()
+        return request.answer(handshake.discovered())
+
+    async def _ping(self, request: McpRequest) -> Response:
+        await request.admit()
+        return request.answer(encode({}))
+
+    async def _list(self, request: McpRequest) -> Response:
+        catalog = await self.catalogs.read(request.door.caller)
+        return request.answer(listed(catalog, request.params, request.era))
+
+    async def _call(self, request: McpRequest) -> McpAnswer:
+        if request.params.name is msgspec.UNSET:
+            raise ProtocolFault(Fault.PARAMS, "tools/call must name a tool")
+        return await self._tools.answer(
+            ToolRequest(request.door, request.id, request.params.name, request.params, request.era, request.session)
+        )
+
+    async def _listen(self, request: McpRequest) -> EventStream:
+        if not allows_event_stream(request.door.http.header_values(b"accept")):
+            raise NotAcceptable("it is a stream of events")
+        await request.admit()
+        self._listening.take()
+        return EventStream(self._subscription(request))
+
+    async def _subscription(self, request: McpRequest) -> AsyncGenerator[bytes, None]:
+        meta = {SUBSCRIPTION_KEY: request.id}
+        wanted = request.params.notifications
+        heard = wanted is not msgspec.UNSET and wanted.tools_list_changed
+        try:
+            honoured = {"toolsListChanged": True} if heard else {}
+            acknowledged = {"_meta": meta, "notifications": honoured}
+            yield frame(notification("notifications/subscriptions/acknowledged", acknowledged))
+            if heard:
+                async for _ in changes(self.catalogs, request.door.caller, self._ending):
+                    yield frame(notification(LIST_CHANGED, {"_meta": meta}))
+            else:
+                await self._ending.wait()
+            yield frame(success(request.id, of_era(Era.MODERN, {"_meta": meta})))
+        finally:
+            self._listening.give_back()
