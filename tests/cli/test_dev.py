@@ -1,21 +1,22 @@
 """`aop dev`: the Agent follows its code, the platform its Card, and what is broken changes nothing."""
 
+import asyncio
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Awaitable, Iterator
+from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from aop.cli.dev_changes import PROGRAM, FolderChanges, snapshot
+from aop.cli.dev_changes import PROGRAM, changes_of
 from aop.local.ports import is_free
 from aop.net.address_settings import ListenAddress
 from tests.cli.conftest import Aop, Stack
 from tests.cli.developed import Developed, new_project
 from tests.cli.terminal import CTRL_C, Answers, at_terminal
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, patience
 
 pytestmark = pytest.mark.second_ring
 
@@ -150,22 +151,31 @@ def test_it_is_refused_where_others_would_see_it_and_where_nothing_runs(alone: A
     assert (empty.code, "has no card.json" in empty.err) == (1, True)
 
 
-def test_many_saves_at_once_are_one_change_and_what_is_no_work_is_none(tmp_path: Path) -> None:
+async def test_many_saves_at_once_are_one_change_and_what_is_no_work_is_none(tmp_path: Path) -> None:
     for name in ("a.py", "b.py", "notes.txt"):
         (tmp_path / name).write_text("1")
-    changes = FolderChanges(snapshot(tmp_path, PROGRAM))
-    for number in range(3):
-        (tmp_path / "a.py").write_text("1" * (number + 2))
-        assert changes.settled(snapshot(tmp_path, PROGRAM)) == frozenset()
-    (tmp_path / "b.py").unlink()
-    for name in ("notes.txt", ".hidden.py", ".venv/x.py", "__pycache__/y.py", "venv/z.py", "venv/pyvenv.cfg"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("22")
-    assert changes.settled(snapshot(tmp_path, PROGRAM)) == frozenset()
-    assert changes.settled(snapshot(tmp_path, PROGRAM)) == {tmp_path / "a.py", tmp_path / "b.py"}
-    assert changes.settled(snapshot(tmp_path, PROGRAM)) == frozenset()
-    renamed = tmp_path / ".a.py.swp"
-    renamed.write_text("1" * 4)
-    renamed.replace(tmp_path / "a.py")
-    now = snapshot(tmp_path, PROGRAM)
-    assert (changes.settled(now), changes.settled(now)) == (frozenset(), frozenset({tmp_path / "a.py"}))
+    left_out = ("notes.txt", ".hidden.py", ".venv/x.py", "__pycache__/y.py", "venv/z.py", "venv/pyvenv.cfg")
+    async with aclosing(changes_of(tmp_path, PROGRAM)) as changes, patience():
+        following = await begun(anext(changes))
+        for number in range(3):
+            (tmp_path / "a.py").write_text("1" * (number + 2))
+        (tmp_path / "b.py").unlink()
+        for name in left_out:
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text("22")
+        assert await following == {tmp_path / "a.py", tmp_path / "b.py"}
+        following = await begun(anext(changes))
+        for name in left_out:
+            (tmp_path / name).write_text("333")
+        assert not (await asyncio.wait({following}, timeout=1))[0]
+        renamed = tmp_path / ".a.py.swp"
+        renamed.write_text("1" * 4)
+        renamed.replace(tmp_path / "a.py")
+        assert await following == {tmp_path / "a.py"}
+
+
+async def begun(waiting: Awaitable[frozenset[Path]]) -> asyncio.Future[frozenset[Path]]:
+    """It watches from now on."""
+    future = asyncio.ensure_future(waiting)
+    await asyncio.sleep(0)
+    return future

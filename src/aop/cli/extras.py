@@ -13,7 +13,7 @@ _OF_COMMANDS = {
     "migrate": "platform",
     "ledger": "platform",
 }
-_OF_CLI = frozenset({"click", "rich", "jsonschema_rs", "nacl"})
+_OF_CLI = frozenset({"click", "rich", "jsonschema_rs", "nacl", "watchfiles"})
 """The packages that every command of the extra `cli` may use."""
 
 
