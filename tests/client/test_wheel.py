@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import aop
 from aop import __version__
 from aop.base.distribution import NAME
 from tests.client.gateway import WORKSPACE, an_error, saying, scripted_gateway
@@ -161,6 +162,19 @@ def test_beside_another_package_named_aop_the_command_says_so_in_one_sentence(
     (line,) = done.stderr.splitlines()
     assert done.returncode == 78
     assert f"{site}/aop/__init__.py is another module named aop" in line
+
+
+@pytest.mark.parametrize("module", ["aop.agent", "aop.client"])
+def test_a_program_that_imports_says_that_another_package_was_installed_over_ours(module: str, tmp_path: Path) -> None:
+    package = tmp_path / "aop"
+    package.mkdir()
+    for part in Path(aop.__file__).parent.iterdir():
+        if part.suffix != ".py":
+            (package / part.name).symlink_to(part)
+    (package / "__init__.py").write_text('__version__ = "0.2.0"\n')
+    done = ended([sys.executable, "-c", f"import {module}"], PYTHONPATH=str(tmp_path))
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"ImportError: {package}/__init__.py is of another package named aop, installed over")
 
 
 async def test_the_bare_package_is_a_working_client(bare: tuple[Path, set[str]]) -> None:

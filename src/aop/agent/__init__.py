@@ -1,5 +1,7 @@
 """What an Agent author uses: the A2A server, the guard in front of an Agent, its proof page and nested calls."""
 
+from aop.base import own_package as _own_package  # noqa: F401  first, because it may say what is wrong
+
 try:
     import nacl as _signatures  # noqa: F401  everything here verifies with it
 except ModuleNotFoundError:

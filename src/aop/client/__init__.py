@@ -1,5 +1,8 @@
 """What a caller uses: an asynchronous and a synchronous client of the whole public API."""
 
+from aop.base import own_package as _own_package  # noqa: F401  first, because it may say what is wrong
+
+# isort: split
 from aop.client.asynchronous import Listing
 from aop.client.call import Page
 from aop.client.catalog import ExactCard
