@@ -15,9 +15,10 @@ def _lines(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     for version, schemas in (("1.0.0", old), ("1.1.0", new)):
         card = a_card(version=version)
         cards.append({**card, "skills": [{**card["skills"][0], "id": "s", **schemas}]})
-    answers = msgspec.json.encode([skill.document() for skill in skill_compatibilities(*cards)])
+    before, after = cards
+    answers = msgspec.json.encode([skill.document() for skill in skill_compatibilities(before, after)])
     skills = msgspec.json.decode(answers, type=list[SkillAnswers])
-    lines = [str(line) for line in CardDifference.between(*cards, skills).lines()]
+    lines = [str(line) for line in CardDifference.between(before, after, skills).lines()]
     return lines[lines.index("COMPATIBILITY") + 1 :] if "COMPATIBILITY" in lines else lines
 
 
