@@ -62,9 +62,13 @@ class StreamJudge:
     def task_id(self) -> str | None:
         return self._task.task_id
 
+    @property
+    def ended(self) -> bool:
+        return self._rules.completed
+
     def read(self, result: msgspec.Raw) -> list[Any]:
         """The chunks that the event gives; nothing after the terminal counts."""
-        if self._rules.completed:
+        if self.ended:
             return []
         event = read_kind(bytes(result), STREAM_KINDS)
         if isinstance(event, Task | StatusUpdate):
@@ -81,5 +85,5 @@ class StreamJudge:
 
     def end(self) -> None:
         """The answer ended cleanly."""
-        if not self._rules.completed:
+        if not self.ended:
             self._rules.end()
