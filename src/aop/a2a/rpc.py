@@ -98,14 +98,6 @@ class RpcRequest(msgspec.Struct, frozen=True):
 _decode_request = msgspec.json.Decoder(RpcRequest).decode
 
 
-class RpcProblem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The `error` of an answer."""
-
-    code: int
-    message: str
-    data: Any = msgspec.UNSET
-
-
 class ReceivedPart(msgspec.Struct, frozen=True, tag_field="kind"):
     """A part of a message, of one of the kinds that A2A has."""
 
@@ -219,5 +211,5 @@ def success(request_id: RequestId | float, result: bytes) -> bytes:
 
 
 def failure(request_id: RequestId, fault: RpcFault, data: Any = msgspec.UNSET) -> bytes:
-    problem = RpcProblem(fault.code, str(fault), data)
+    problem = {"code": fault.code, "message": str(fault)} | ({} if data is msgspec.UNSET else {"data": data})
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": problem})

@@ -156,11 +156,12 @@ def _payload(payload: _Payload) -> SeenResult:
     raise KeyError("a response of no kind")
 
 
+# A2A 0.3 wants a context. An Agent that names none has one for each Task.
 def _task(task: _Task) -> SeenResult:
     return SeenResult(
         kind=Kind.TASK,
         id=task.id,
-        context_id=_context(task.context_id, task.id),
+        context_id=task.context_id or task.id,
         status=_status(task.status),
         artifacts=tuple(map(_artifact, task.artifacts)) if task.artifacts else msgspec.UNSET,
         history=last_of(task.history, AGENT, _said),
@@ -184,7 +185,7 @@ def _status_update(update: _StatusUpdate) -> SeenResult:
     return SeenResult(
         kind=Kind.STATUS,
         task_id=update.task_id,
-        context_id=_context(update.context_id, update.task_id),
+        context_id=update.context_id or update.task_id,
         status=status,
         final=status.state not in RUNNING,
     )
@@ -194,16 +195,11 @@ def _artifact_update(update: _ArtifactUpdate) -> SeenResult:
     return SeenResult(
         kind=Kind.ARTIFACT,
         task_id=update.task_id,
-        context_id=_context(update.context_id, update.task_id),
+        context_id=update.context_id or update.task_id,
         artifact=_artifact(update.artifact),
         append=update.append,
         last_chunk=update.last_chunk,
     )
-
-
-def _context(context_id: str, task_id: str) -> str:
-    """A2A 0.3 wants one. An Agent that names none has one for each Task."""
-    return context_id or task_id
 
 
 def _status(status: _Status) -> SeenStatus:

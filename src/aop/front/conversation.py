@@ -1,9 +1,10 @@
 """One message and the Agent's answer to it: followed by stream where the Agent streams, else by questions."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing, suppress
 from functools import partial
+from itertools import chain, repeat
 from typing import Final
 
 import msgspec
@@ -164,7 +165,7 @@ class Conversation(msgspec.Struct, eq=False):
 
     async def _followed(self) -> Seen:
         """What the Agent says once the Task does not go on by itself."""
-        for pause in _pauses():
+        for pause in chain(_FIRST_PAUSES, repeat(_LATER_PAUSE)):
             await asyncio.sleep(pause)
             own_id = new_request_id()
             body = self.dialect.get_task(own_id, self.call.task_id or "")
@@ -215,9 +216,3 @@ async def _finish(answer: StreamedAnswer) -> None:
                         return
     finally:
         answer.leave()
-
-
-def _pauses() -> Iterator[float]:
-    yield from _FIRST_PAUSES
-    while True:
-        yield _LATER_PAUSE

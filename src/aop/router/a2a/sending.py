@@ -1,13 +1,12 @@
 """JSON mode: message/send, and tasks/get for as long as the Task is unfinished."""
 
 import asyncio
-from collections.abc import Iterator
+from itertools import chain, repeat
 
-from aop.a2a.answers import MESSAGE_OR_TASK, TASK, protocol_error
+from aop.a2a.answers import MESSAGE_OR_TASK, TASK
 from aop.a2a.judge import TrackedTask, Values, is_running, values_of
 from aop.a2a.v0_3 import Message, Task
 from aop.base.ids import new_request_id
-from aop.contracts.errors import Reason
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
 
@@ -23,27 +22,13 @@ async def send_and_follow(
     result = await conversation.ask(body, request_id, MESSAGE_OR_TASK, deadline, delegation)
     if isinstance(result, Message):
         return values_of(result)
-    for pause in _pauses():
+    for pause in chain(_FIRST_PAUSES, repeat(_LATER_PAUSE)):
         if not isinstance(result, Task):
-            raise protocol_error(Reason.MESSAGE_SHAPE)
+            break
         task.see(result.id)
         if not is_running(result.status.state, task):
             return values_of(result)
         await asyncio.sleep(pause)
-        result = await _probe(conversation, task, deadline)
-    raise AssertionError("the pauses never end")
-
-
-async def _probe(conversation: AgentConversation, task: TrackedTask, deadline: float) -> Task:
-    request_id = new_request_id()
-    body = requests.get_task(request_id, task.task_id or "")
-    result = await conversation.ask(body, request_id, TASK, deadline)
-    if not isinstance(result, Task):
-        raise protocol_error(Reason.TASK_SHAPE)
-    return result
-
-
-def _pauses() -> Iterator[float]:
-    yield from _FIRST_PAUSES
-    while True:
-        yield _LATER_PAUSE
+        request_id = new_request_id()
+        result = await conversation.ask(requests.get_task(request_id, result.id), request_id, TASK, deadline)
+    raise AssertionError("what is read is of an allowed kind, and the pauses never end")
