@@ -1,6 +1,6 @@
 """Reads one JSON-RPC response of an Agent (contract 11.7): what is doubtful is a protocol error, which says why."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -41,6 +41,21 @@ class AgentFault(Exception):
 
 def protocol_error(reason: Reason, problem: str = "") -> AgentFault:
     return AgentFault(ErrorCode.A2A_PROTOCOL_ERROR, reason, problem=problem)
+
+
+def is_media_type(values: Sequence[bytes], expected: bytes) -> bool:
+    return len(values) == 1 and values[0].partition(b";")[0].strip().lower() == expected
+
+
+def require_media_type(values: Sequence[bytes], expected: bytes) -> None:
+    if not is_media_type(values, expected):
+        raise protocol_error(Reason.MEDIA_TYPE, f"the media type is not {expected.decode()}")
+
+
+def require_plain(encodings: Sequence[bytes]) -> None:
+    """An encoded answer is not decoded."""
+    if any(encoding.strip().lower() != b"identity" for encoding in encodings):
+        raise protocol_error(Reason.MEDIA_TYPE, "the answer has a Content-Encoding")
 
 
 class _MessageResponse(Wire, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from aop.a2a.answers import require_media_type, require_plain
 from aop.a2a.rpc import rpc_request
 from aop.agent import profile
 from aop.agent.calls import target_of
@@ -14,7 +15,7 @@ from aop.agent.guard import REJECTIONS
 from aop.agent.testing import SignedRequest, SignedRouter
 from aop.base.ids import new_id
 from aop.contracts.card import Skill
-from aop.net.http import Answer, HttpClient, Target
+from aop.net.http import Answer, HttpClient, StreamedAnswer, Target
 from aop.net.origin import Endpoint
 from aop.net.sse import EventParser
 
@@ -40,9 +41,10 @@ def require_rejection(answer: Answer, status: int) -> None:
     require_media_type(answer.headers_named(b"content-type"), b"application/json")
 
 
-def require_media_type(values: list[bytes], media_type: bytes) -> None:
-    sent = [value.partition(b";")[0].strip().lower() for value in values]
-    require(sent == [media_type], f"the media type is not {media_type.decode()}")
+def _require_answer(answer: Answer | StreamedAnswer, media_type: bytes) -> None:
+    require(answer.status == 200, f"status {answer.status} instead of 200")
+    require_plain(answer.headers_named(b"content-encoding"))
+    require_media_type(answer.headers_named(b"content-type"), media_type)
 
 
 def query(task_id: str) -> dict[str, Any]:
@@ -92,8 +94,7 @@ class AgentExchange:
         """The result of one method; RpcRefused when the Agent answers with an error."""
         request_id, body = self.rpc(method, params)
         answer = await self.post(self._router.request(body, capability=capability))
-        require(answer.status == 200, f"status {answer.status} instead of 200")
-        require_media_type(answer.headers_named(b"content-type"), b"application/json")
+        _require_answer(answer, b"application/json")
         return profile.rpc_result(answer.body, request_id)
 
     async def stream(self, params: dict[str, Any], capability: str) -> AsyncIterator[msgspec.Raw]:
@@ -110,8 +111,7 @@ class AgentExchange:
             deadline=self._deadline(),
             max_body=_MAX_BODY,
         ) as answer:
-            require(answer.status == 200, f"status {answer.status} instead of 200")
-            require_media_type(answer.headers_named(b"content-type"), b"text/event-stream")
+            _require_answer(answer, b"text/event-stream")
             async for piece in answer:
                 for event in parser.feed(piece):
                     yield profile.rpc_result(event, request_id)

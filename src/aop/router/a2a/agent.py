@@ -9,7 +9,17 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from aop.a2a.answers import TASK, AgentFault, Result, protocol_error, read_result, read_strict_result
+from aop.a2a.answers import (
+    TASK,
+    AgentFault,
+    Result,
+    is_media_type,
+    protocol_error,
+    read_result,
+    read_strict_result,
+    require_media_type,
+    require_plain,
+)
 from aop.base import json
 from aop.base.ids import new_request_id
 from aop.cards.checks import IN_LOOP_BYTES, SchemaChecks
@@ -19,14 +29,7 @@ from aop.net.http import Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.router.a2a import requests
-from aop.router.a2a.http_answers import (
-    http_fault,
-    is_media_type,
-    require_json,
-    require_media_type,
-    require_ok,
-    require_plain,
-)
+from aop.router.a2a.http_answers import http_fault, require_json, require_ok
 from aop.router.a2a.skill_requests import JSON_ANSWER, STREAM_ANSWER, RequestsOfSkills
 
 CANCEL_SECONDS = 1.0

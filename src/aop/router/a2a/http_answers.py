@@ -1,6 +1,6 @@
 """What an Agent's answer must be before its body counts, and which fault it is when it is not."""
 
-from aop.a2a.answers import AgentFault, protocol_error
+from aop.a2a.answers import AgentFault, require_media_type, require_plain
 from aop.contracts.errors import ErrorCode, Reason
 from aop.net.http import AnswerTooLarge, ConnectFailed, HttpError, StreamedAnswer
 
@@ -37,21 +37,6 @@ def _reason_of_status(status: int) -> Reason:
 def require_ok(status: int) -> None:
     if status != 200:
         raise _unavailable(_reason_of_status(status))
-
-
-def is_media_type(headers: list[bytes], expected: bytes) -> bool:
-    return len(headers) == 1 and headers[0].partition(b";")[0].strip().lower() == expected
-
-
-def require_media_type(headers: list[bytes], expected: bytes) -> None:
-    if not is_media_type(headers, expected):
-        raise protocol_error(Reason.MEDIA_TYPE)
-
-
-def require_plain(encodings: list[bytes]) -> None:
-    """An encoded answer is not decoded."""
-    if any(encoding.strip().lower() != b"identity" for encoding in encodings):
-        raise protocol_error(Reason.MEDIA_TYPE)
 
 
 def require_json(answer: StreamedAnswer) -> None:
