@@ -4,11 +4,11 @@ import os
 import sys
 from pathlib import Path
 
-from aop.local.child import Launch
 from aop.local.ports import any_free_port
 from aop.local.terminal import LineTerminal
 from aop.local.unit import SupervisedUnit, answers_ready
 from aop.local.unit_logs import UnitLogs
+from aop.processes.child import Launch
 
 HTTP_UNIT = """
 import http.server, sys

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from aop.local.child import Child, Launch
 from aop.local.log_lines import LogLines
 from aop.local.problems import UnitFailed
 from aop.local.supervisor import UnitSupervisor
@@ -21,6 +20,7 @@ from aop.local.terminal import LineTerminal
 from aop.local.unit import SupervisedUnit
 from aop.local.unit_logs import UnitLogs
 from aop.net.sockets import listening_socket
+from aop.processes.child import Child, Launch
 from tests.local.supervised import always, http_unit, logs, never, python
 from tests.support.processes import is_alive, require_none_left
 from tests.support.waiting import becomes_true, generous, patience

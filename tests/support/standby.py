@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from aop.local.child import Child, Launch
 from aop.local.postgres import EmbeddedPostgres
 from aop.local.postgres.cluster import ENVIRONMENT
 from aop.local.state import DatabaseUrls
+from aop.processes.child import Child, Launch
 from tests.support.postgres import PostgresForTests, session
 from tests.support.stalls import signal_all
 from tests.support.waiting import becomes_true

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from aop.local.child import _LAUNCHER as LAUNCHER
 from aop.local.state import DatabaseUrls
 from aop.net.sockets import listening_socket
+from aop.processes.child import _LAUNCHER as LAUNCHER
 from tests.support.waiting import becomes_true, patience
 from tests.units.processes import environment, start, status_of
 

@@ -232,6 +232,7 @@ ENDING_TASKS = {
     "local/up.py": "the whole platform, awaited at once",
     "net/server/connections.py": "one accepted socket until it is a connection, awaited at the stop",
     "net/server/server.py": "one request",
+    "processes/keeper.py": "one wait for all that start, cancelled and awaited when one of them fails",
     "router/invocation/supervisor.py": "one Invocation",
     "router/stream/progress.py": "one write, awaited by the next and by the end",
     "serving/parent.py": "the keeper of each worker and the reader of its link, ended at the stop",

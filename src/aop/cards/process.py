@@ -45,6 +45,7 @@ from aop.cards.rules import card_violations
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
 from aop.contracts.documents import compiled, document
 from aop.contracts.errors import MAX_VIOLATIONS, Violation
+from aop.processes.frames import framed, wait_for_frame
 
 CPU_SECONDS = 1.0
 """What one job may take, unless the operator allows larger checks or longer bodies."""
@@ -57,7 +58,6 @@ _MAX_SENT_LOCATIONS = 500
 _MAX_PARTS = 5_000
 """Each becomes an object of the Router, in its event loop: two microseconds and three hundred bytes."""
 _CONTENT = frozenset({"data", "text", "file", "metadata", "history"})
-_HEAD_BYTES = 4
 
 _jobs = msgspec.msgpack.Decoder(Job)
 _reply = msgspec.msgpack.Encoder()
@@ -193,9 +193,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the unit decides when this one ends
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     _limit_memory()
-    while head := _exactly(_HEAD_BYTES):
+    while text := wait_for_frame(sys.stdin.buffer):
         try:
-            reply = _answered(_exactly(int.from_bytes(head)))
+            reply = _answered(text)
         except MemoryError:
             _send(TooMuchWork())
             return  # what is left of it is no process to go on with; the unit starts another
@@ -203,8 +203,7 @@ def main() -> None:
 
 
 def _send(reply: Reply) -> None:
-    encoded = _reply.encode(reply)
-    sys.stdout.buffer.write(len(encoded).to_bytes(_HEAD_BYTES) + encoded)
+    sys.stdout.buffer.write(framed(_reply.encode(reply)))
     sys.stdout.buffer.flush()
 
 
@@ -237,12 +236,6 @@ def _data_bytes() -> int:
     except (OSError, StopIteration):
         return 256 * 1024 * 1024
     return int(found.split()[1]) * 1024
-
-
-def _exactly(count: int) -> bytes:
-    """Nothing, once the unit has closed its end."""
-    found = sys.stdin.buffer.read(count)
-    return found if len(found) == count else b""
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import heapq
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 
@@ -13,9 +13,10 @@ import msgspec
 
 import aop
 from aop.cards.jobs import Job, Reply, TooMuchWork
+from aop.processes.child import Child
+from aop.processes.frames import framed, read_frame
 
 MAX_PROCESSES = 2
-_HEAD_BYTES = 4
 _encode = msgspec.msgpack.Encoder().encode
 _replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 _SOURCE = str(Path(aop.__file__).resolve().parents[1])
@@ -89,21 +90,21 @@ class SchemaWorkers:
         except ProcessLost:
             raise
         except BaseException:  # the caller's deadline has passed or it left: what runs is of no use to anybody
-            process.end()
+            process.send(signal.SIGKILL)
             raise
         self._idle.append(process)
         return reply
 
     async def _process(self) -> "_Process":
-        self._started = [process for process in self._started if process.is_running]
+        self._started = [process for process in self._started if process.exit_code is None]
         while self._idle:
             process = self._idle.pop()
-            if process.is_running:
+            if process.exit_code is None:
                 return process
-        process = await _Process.start()
+        process = await _Process.spawn()
         self._started.append(process)  # not before: the list may be another one by now
         if self._closed:
-            process.end()
+            process.send(signal.SIGKILL)
         return process
 
     @asynccontextmanager
@@ -140,15 +141,15 @@ class SchemaWorkers:
         self._free += 1
 
 
-class _Process:
+class _Process(Child):
     def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+        super().__init__(process)
         if process.stdin is None or process.stdout is None:
             raise AssertionError("started with pipes")
         self._requests, self._replies = process.stdin, process.stdout
 
     @classmethod
-    async def start(cls) -> "_Process":
+    async def spawn(cls) -> "_Process":
         """Nothing is inherited: no variable, no descriptor but the pipes."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-s", "-m", "aop.cards.process"),
@@ -160,26 +161,15 @@ class _Process:
         )
         return cls(process)
 
-    @property
-    def is_running(self) -> bool:
-        return self._process.returncode is None
-
     async def ask(self, job: Job) -> Reply:
-        text = _encode(job)
         try:
-            self._requests.write(len(text).to_bytes(_HEAD_BYTES))
-            self._requests.write(text)
+            self._requests.write(framed(_encode(job)))
             await self._requests.drain()
-            head = await self._replies.readexactly(_HEAD_BYTES)
-            return _replies.decode(await self._replies.readexactly(int.from_bytes(head)))
+            return _replies.decode(await read_frame(self._replies))
         except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError):
             raise ProcessLost from None
 
-    def end(self) -> None:
-        with suppress(ProcessLookupError):
-            self._process.kill()
-
     async def ended(self) -> int:
         """Its exit status; waits for it, and ends it should it still run."""
-        self.end()
-        return await self._process.wait()
+        self.send(signal.SIGKILL)
+        return await self.wait()

@@ -2,10 +2,11 @@
 
 import asyncio
 import os
+import signal
 import tempfile
-from asyncio.subprocess import DEVNULL, Process
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -17,8 +18,10 @@ from aop.agent.testing import SignedRouter
 from aop.cli.output import Output
 from aop.cli.problems import CommandProblem
 from aop.net.origin import Endpoint
+from aop.processes.child import Child
 
-_START_SECONDS, _STOP_SECONDS, _PAUSE_SECONDS = 60.0, 10.0, 0.1
+START_SECONDS = 60.0
+_STOP_SECONDS, _PAUSE_SECONDS = 10.0, 0.1
 _LOG_BYTES = 2_000
 """How much of the Agent's log is shown when it does not start."""
 
@@ -43,36 +46,36 @@ async def started_agent(out: Output, project: AgentProject, subject: Subject) ->
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
     with tempfile.TemporaryDirectory(prefix="aop-check-") as proofs, tempfile.TemporaryFile() as log:
         own = router.environment(Path(proofs), **{settings.LISTEN_ADDRESS: f"{host}:{endpoint.port}"})
-        process = await _begun(project, {**os.environ, **own}, log)  # noqa: TID251
+        child = await _begun(project, {**os.environ, **own}, log)  # noqa: TID251
         try:
             with out.working("starting the Agent"):
-                await _wait_until_served(process, endpoint, log)
+                if not await is_served(child, endpoint):
+                    raise CommandProblem(f"{_why(child, endpoint)}:\n{_last_lines(log)}")
             yield router
         finally:
-            await _stop(process)
+            await child.stop(signal.SIGTERM, _STOP_SECONDS)
 
 
-async def _begun(project: AgentProject, environment: Mapping[str, str], log: IO[bytes]) -> Process:
+async def _begun(project: AgentProject, environment: Mapping[str, str], log: IO[bytes]) -> Child:
     """Its log is kept back: what the check found is what counts."""
     command = (project.python, "-m", project.module)
     try:
-        return await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             *command, cwd=project.directory, env=environment, stdin=DEVNULL, stdout=log, stderr=log
         )
     except OSError as problem:
         raise CommandProblem(f"{project.python} cannot be run: {problem.strerror}") from None
+    return Child(process)
 
 
-async def _wait_until_served(process: Process, endpoint: Endpoint, log: IO[bytes]) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_START_SECONDS):
-            while not await answers(endpoint):
-                if process.returncode is not None:
-                    ended = f"the Agent ended with exit code {process.returncode} before it served"
-                    raise CommandProblem(f"{ended}:\n{_last_lines(log)}")
-                await asyncio.sleep(_PAUSE_SECONDS)
-            return
-    raise CommandProblem(f"the Agent does not serve {endpoint.origin} after {_START_SECONDS:g} s:\n{_last_lines(log)}")
+def _why(child: Child, endpoint: Endpoint) -> str:
+    if child.exit_code is None:
+        return f"the Agent does not serve {endpoint.origin} after {START_SECONDS:g} s"
+    return f"the Agent ended with exit code {child.exit_code} before it served"
+
+
+async def is_served(child: Child, endpoint: Endpoint) -> bool:
+    return await child.becomes_ready(lambda: answers(endpoint), _PAUSE_SECONDS, START_SECONDS)
 
 
 def _last_lines(log: IO[bytes]) -> str:
@@ -88,14 +91,3 @@ async def answers(endpoint: Endpoint) -> bool:
     except AgentNotFound:
         return True
     return True
-
-
-async def _stop(process: Process) -> None:
-    if process.returncode is None:
-        process.terminate()
-    try:
-        async with asyncio.timeout(_STOP_SECONDS):
-            await process.wait()
-    except TimeoutError:
-        process.kill()
-        await process.wait()

@@ -3,19 +3,18 @@
 import asyncio
 import signal
 from collections.abc import Mapping
-from contextlib import suppress
 
 import msgspec
 
 from aop.agent.call_log import CallRecord
-from aop.cli.agent_started import AgentProject, answers
+from aop.cli.agent_started import START_SECONDS, AgentProject, is_served
 from aop.cli.output import Output, styled
 from aop.cli.problems import CommandProblem
-from aop.local.child import Child, Launch, describe_exit
 from aop.local.unit_logs import next_line
 from aop.net.origin import Endpoint
+from aop.processes.child import Child, Launch, describe_exit
 
-_START_SECONDS, _PAUSE_SECONDS, _STOP_SECONDS, _LOG_SECONDS = 60.0, 0.1, 3.0, 1.0
+_STOP_SECONDS, _LOG_SECONDS = 3.0, 1.0
 _MAX_LINE = 4_000
 
 
@@ -38,15 +37,11 @@ class AgentProcess:
     async def wait_served(self, endpoint: Endpoint) -> None:
         """CommandProblem when it ends first, or does not answer in time; then it does not run any more."""
         child = self._child
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_START_SECONDS):
-                while child is not None and child.exit_code is None:
-                    if await answers(endpoint):
-                        return
-                    await asyncio.sleep(_PAUSE_SECONDS)
+        if child is not None and await is_served(child, endpoint):
+            return
         ended = child is None or child.exit_code is not None
         await self.stop()
-        reason = "ended before it served" if ended else f"does not answer after {_START_SECONDS:g} s and was stopped"
+        reason = "ended before it served" if ended else f"does not answer after {START_SECONDS:g} s and was stopped"
         raise CommandProblem(f"the Agent {reason}", code="agent_down", recovery="correct it and save")
 
     async def stop(self) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aop.console.settings import DOOR_ORIGIN
-from aop.local.child import Launch
 from aop.local.environment import Addresses, LocalSettings
 from aop.local.ports import Listeners
 from aop.local.unit import SupervisedUnit, answers_ready
 from aop.net.address_settings import ListenAddress
+from aop.processes.child import Launch
 from aop.serving.unit_settings import CONTROL_PLANE_SOCKET, ROUTER_SOCKET
 
 _CLOSING_SECONDS = 8.0

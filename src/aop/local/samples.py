@@ -20,13 +20,13 @@ from aop.agent.settings import (
 )
 from aop.base import assets
 from aop.contracts.card import AgentCard
-from aop.local.child import Launch
 from aop.local.ports import Ports
 from aop.local.problems import SampleUnusable
 from aop.local.state import RouterCredential
 from aop.local.unit import SupervisedUnit, answers_ready
 from aop.net.address_settings import ListenAddress
 from aop.net.origin import Endpoint, InvalidEndpoint
+from aop.processes.child import Launch
 
 _STOP_SECONDS = 3.0
 # Settings of the platform are none of its business; the others would redirect its own Python or make it slow.

@@ -2,19 +2,21 @@
 
 import asyncio
 import signal
+import time
 from collections.abc import Callable
 
-from aop.local.child import Child, describe_exit
 from aop.local.problems import UnitFailed
 from aop.local.unit import SupervisedUnit
 from aop.local.unit_logs import UnitLogs
+from aop.processes.child import Child, describe_exit
+from aop.processes.keeper import keep_running, until_set
 
 EX_CONFIG = 78
 """The exit code of a unit that refuses its settings or its store: starting it again cannot help."""
 
 _READY_SECONDS = 60.0
 _POLL_SECONDS = 0.03
-_FIRST_DELAY = 0.5
+_FIRST_PAUSE = 0.5
 _STEADY_SECONDS = 30.0
 
 PidsChanged = Callable[[dict[str, int]], None]
@@ -69,11 +71,7 @@ class UnitSupervisor:
         return [kept for group in self._groups for kept in group]
 
     async def _await_ready(self, units: list["_Kept"]) -> None:
-        ready = asyncio.create_task(_all_ready(units))
-        try:
-            await asyncio.wait({ready, *(kept.keeper for kept in self._kept)}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ready.cancel()
+        await until_set([kept.first_ready for kept in units], [kept.keeper for kept in self._kept])
         _raise_failure(self._kept)
 
     def _report_pids(self) -> None:
@@ -94,13 +92,16 @@ class _Kept:
         self._changed = changed
         self._child: Child | None = None
         self._log: asyncio.Task[None] | None = None
+        self._started = 0.0
+        self._pause = _FIRST_PAUSE
 
     @property
     def pid(self) -> int | None:
         return None if self._child is None else self._child.pid
 
     def begin(self) -> None:
-        self.keeper = asyncio.create_task(self._keep(), name=f"keep {self.unit.name}")
+        keeping = keep_running(self._run_once, self._pause_after)
+        self.keeper = asyncio.create_task(keeping, name=f"keep {self.unit.name}")
 
     async def stop(self) -> None:
         self._end_keeper()
@@ -119,63 +120,44 @@ class _Kept:
         if not self.keeper.cancelling():
             self.keeper.cancel()
 
-    async def _keep(self) -> None:
-        delay, clock = _FIRST_DELAY, asyncio.get_running_loop().time
-        while True:
-            started = clock()
-            code = await self._run_once()
-            if self._stays_down(code):
-                return await self._stay_down()
-            self._judge(code)
-            if clock() - started > _STEADY_SECONDS:
-                delay = _FIRST_DELAY
-            self._logs.say(f"{self.unit.called} ended ({describe_exit(code)}); starting it again in {delay:g} s")
-            await asyncio.sleep(delay)
-            delay = min(2 * delay, self.unit.max_pause_seconds)
-
     async def _run_once(self) -> int:
+        self._started = time.monotonic()
         child = self._child = await Child.start(self.unit.launch)
         if child.output is not None:
             follow = self._logs.follow(self.unit.called, child.output, visible=self.unit.visible)
             self._log = asyncio.create_task(follow, name=f"log of {self.unit.name}")
         self._changed()
-        if await self._becomes_ready(child):
+        # One that is not ready in time fails, but not after a restart: it may wait for its store.
+        seconds = None if self.first_ready.is_set() else self._ready_seconds
+        if await child.becomes_ready(lambda: self.unit.ready(child.pid), _POLL_SECONDS, seconds):
             self.first_ready.set()
             self._logs.say(f"{self.unit.called} is ready (process {child.pid})")
+        elif child.exit_code is None:
+            raise self._failed(f"was not ready within {self._ready_seconds:g} s")
         code = await child.wait()
         child.send(signal.SIGKILL)  # what it may have left of its group
         await self._end_log()
         return code
 
-    async def _becomes_ready(self, child: Child) -> bool:
-        """False when the unit ended first. One that is not ready in time fails, but not after a restart: it may wait
-        for its store."""
-        try:
-            async with asyncio.timeout(None if self.first_ready.is_set() else self._ready_seconds):
-                while child.exit_code is None:
-                    if await self.unit.ready(child.pid):
-                        return True
-                    await asyncio.sleep(_POLL_SECONDS)
-        except TimeoutError:
-            raise self._failed(f"was not ready within {self._ready_seconds:g} s") from None
-        return False
+    def _pause_after(self, code: int) -> float | None:
+        if code == EX_CONFIG and self.unit.may_stay_down and self.first_ready.is_set():
+            self._stay_down()
+            return None
+        if code == EX_CONFIG:
+            raise self._failed("refuses to run")
+        if not self.first_ready.is_set():
+            raise self._failed(f"ended before it was ready ({describe_exit(code)})")
+        pause = self._pause if time.monotonic() - self._started <= _STEADY_SECONDS else _FIRST_PAUSE
+        self._logs.say(f"{self.unit.called} ended ({describe_exit(code)}); starting it again in {pause:g} s")
+        self._pause = min(2 * pause, self.unit.max_pause_seconds)
+        return pause
 
-    def _stays_down(self, code: int) -> bool:
-        return code == EX_CONFIG and self.unit.may_stay_down and self.first_ready.is_set()
-
-    async def _stay_down(self) -> None:
+    def _stay_down(self) -> None:
         self._logs.say(f"{self._with_last_lines('refuses to run and stays stopped; the other units go on')}")
         self._child = None
         for listener in self.unit.launch.listeners:
             listener.close()  # callers are refused at once instead of waiting for nobody
         self._changed()
-        await asyncio.Event().wait()
-
-    def _judge(self, code: int) -> None:
-        if code == EX_CONFIG:
-            raise self._failed("refuses to run")
-        if not self.first_ready.is_set():
-            raise self._failed(f"ended before it was ready ({describe_exit(code)})")
 
     def _failed(self, reason: str) -> UnitFailed:
         return UnitFailed(self._with_last_lines(reason))
@@ -190,11 +172,6 @@ class _Kept:
             await asyncio.wait({self._log}, timeout=1.0)
             self._log.cancel()
             self._log = None
-
-
-async def _all_ready(units: list[_Kept]) -> None:
-    for kept in units:
-        await kept.first_ready.wait()
 
 
 def _raise_failure(units: list[_Kept]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from aop.local.child import Launch
+from aop.processes.child import Launch
 
 Ready = Callable[[int], Awaitable[bool]]
 """Called with the process id, again and again, until it returns True."""

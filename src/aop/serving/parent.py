@@ -6,14 +6,15 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from aop.base.share import WorkerShare
 from aop.net.sockets import LISTEN_FDS, LISTEN_PID
 from aop.net.worker_sockets import leave_worker_paths
+from aop.processes.child import Child, describe_exit
+from aop.processes.keeper import keep_running, until_set
 from aop.serving.connection_counts import ConnectionCounts
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.worker_group import ASK_ALL, BUILT, WORKER, ToAll, WorkerPlace, encode, to_all
@@ -53,7 +54,7 @@ class _Worker:
 
     share: WorkerShare
     built: asyncio.Event = field(default_factory=asyncio.Event)
-    process: asyncio.subprocess.Process | None = None
+    child: Child | None = None
     link: WorkerLink | None = None
     restarts: deque[float] = field(default_factory=deque)
     last: dict[str, bytes] = field(default_factory=dict)
@@ -99,8 +100,8 @@ class Parent:
         try:
             # One first: what refuses the unit as a whole is then said once.
             for some in (self._workers[:1], self._workers[1:]):
-                keepers |= {asyncio.create_task(self._keep(worker)) for worker in some}
-                await _until(_all_built(some), {told, *keepers})
+                keepers |= {self._keep(worker) for worker in some}
+                await until_set([worker.built for worker in some], {told, *keepers})
                 if stop.is_set() or any(keeper.done() for keeper in keepers):
                     break
             else:
@@ -114,22 +115,27 @@ class Parent:
             if not keeper.cancelled():
                 keeper.result()
 
-    async def _keep(self, worker: _Worker) -> None:
-        while not self._stopping:
-            code = await self._run_once(worker)
-            if self._stopping:
-                return
-            why = f"it answered nothing for {SILENT_TURNS} s" if worker.silent else _described(code)
-            ended = f"worker {worker.share.number} ended ({why})"
-            if code == os.EX_CONFIG or not self._started:
-                raise WorkersEnded(code if code > 0 else 1, "" if code > 0 else ended)
-            delay = worker.delay(time.monotonic())
-            if delay is None:
-                raise WorkersEnded(1, f"{ended} after {MAX_RESTARTS} restarts within a minute")
-            self._log.event("worker.ended", level=Level.WARNING, cause=f"{ended}; it is started again in {delay:g} s")
-            await asyncio.sleep(delay)
+    def _keep(self, worker: _Worker) -> asyncio.Task[None]:
+        return asyncio.create_task(
+            keep_running(lambda: self._run_once(worker), lambda code: self._pause_after(worker, code))
+        )
+
+    def _pause_after(self, worker: _Worker, code: int) -> float | None:
+        if self._stopping:
+            return None
+        why = f"it answered nothing for {SILENT_TURNS} s" if worker.silent else describe_exit(code)
+        ended = f"worker {worker.share.number} ended ({why})"
+        if code == os.EX_CONFIG or not self._started:
+            raise WorkersEnded(code if code > 0 else 1, "" if code > 0 else ended)
+        delay = worker.delay(time.monotonic())
+        if delay is None:
+            raise WorkersEnded(1, f"{ended} after {MAX_RESTARTS} restarts within a minute")
+        self._log.event("worker.ended", level=Level.WARNING, cause=f"{ended}; it is started again in {delay:g} s")
+        return delay
 
     async def _run_once(self, worker: _Worker) -> int:
+        if self._stopping:  # the pause before this start was longer than the unit lives
+            return os.EX_OK
         ours, theirs = socket.socketpair()
         with theirs:
             listeners, by_worker = (
@@ -140,7 +146,7 @@ class Parent:
             for name in (LISTEN_FDS, LISTEN_PID):
                 environment.pop(name, None)
             # Settings and secrets are inherited with the environment; the command names nothing but the unit.
-            worker.process = await asyncio.create_subprocess_exec(
+            process = await asyncio.create_subprocess_exec(
                 *self._plan.command,
                 env=environment,
                 pass_fds=(place.link, place.counts, *place.listeners, *place.by_worker),
@@ -149,13 +155,14 @@ class Parent:
         async def answer(question: str, body: bytes) -> bytes | None:
             return await self._answer(worker, question, body)
 
-        process, worker.silent = worker.process, False
+        child = worker.child = Child(process)
+        worker.silent = False
         link = worker.link = await WorkerLink.on(ours, answer)
-        beside = {asyncio.create_task(one) for one in (link.run(), _end_frozen(worker, link, process))}
+        beside = {asyncio.create_task(one) for one in (link.run(), _end_frozen(worker, link, child))}
         try:
-            code = await process.wait()
+            code = await child.wait()
         finally:
-            worker.link = worker.process = None
+            worker.link = worker.child = None
             self._connections.end(worker.share.number)
             for task in beside:
                 task.cancel()
@@ -169,7 +176,7 @@ class Parent:
         if question == BUILT:
             worker.built.set()
             if not self._started:  # whoever accepts first has all that wait, and keeps them
-                await _all_built(self._workers)
+                await asyncio.gather(*(one.built.wait() for one in self._workers))
             return b""
         if question != ASK_ALL:
             return None
@@ -198,39 +205,15 @@ class Parent:
             listener.close()
         for worker in self._workers:
             worker.built.set()  # nobody waits for another one any more
-        processes = [worker.process for worker in self._workers if worker.process is not None]
-        for number, seconds in ((signal.SIGTERM, stop_seconds), (signal.SIGKILL, None)):
-            for process in processes:
-                with suppress(ProcessLookupError):
-                    process.send_signal(number)
-            waiting = {asyncio.ensure_future(process.wait()) for process in processes}
-            if waiting and not (await asyncio.wait(waiting, timeout=seconds))[1]:
-                break
+        children = [worker.child for worker in self._workers if worker.child is not None]
+        await asyncio.gather(*(child.stop(signal.SIGTERM, stop_seconds) for child in children))
         for keeper in keepers:
             keeper.cancel()  # one that waits before a restart
         await asyncio.gather(*keepers, return_exceptions=True)
 
 
-async def _end_frozen(worker: _Worker, link: WorkerLink, process: asyncio.subprocess.Process) -> None:
+async def _end_frozen(worker: _Worker, link: WorkerLink, child: Child) -> None:
     """By force: a stopped process takes no other signal."""
     await link.silence()
     worker.silent = True
-    with suppress(ProcessLookupError):
-        process.kill()
-
-
-async def _all_built(workers: Sequence[_Worker]) -> None:
-    for worker in workers:
-        await worker.built.wait()
-
-
-async def _until(done: Coroutine[Any, Any, object], others: Iterable[asyncio.Task[Any]]) -> None:
-    """Or until one of the others ends."""
-    waited = asyncio.create_task(done)
-    await asyncio.wait({waited, *others}, return_when=asyncio.FIRST_COMPLETED)
-    waited.cancel()
-    await asyncio.wait({waited})
-
-
-def _described(code: int) -> str:
-    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+    child.send(signal.SIGKILL)

@@ -8,10 +8,11 @@ from itertools import count
 
 import msgspec
 
+from aop.processes.frames import framed, read_frame
+
 Answer = Callable[[str, bytes], Awaitable[bytes | None]]
 """Of a question and its body. None says that there is no answer, for one because the unit is not built yet."""
 
-_HEAD_BYTES = 4
 _ALIVE = "alive"
 """A question that has no answer. That there is none is said at once."""
 SILENT_TURNS = 10
@@ -84,8 +85,7 @@ class WorkerLink:
         """Until the other end is closed."""
         try:
             while True:
-                head = await self._reader.readexactly(_HEAD_BYTES)
-                self._take(_decode(await self._reader.readexactly(int.from_bytes(head))))
+                self._take(_decode(await read_frame(self._reader)))
         except (asyncio.IncompleteReadError, OSError):
             pass
         finally:
@@ -119,5 +119,4 @@ class WorkerLink:
 
     def _send(self, message: _Message) -> None:
         if not self._writer.is_closing():
-            text = _encode(message)
-            self._writer.write(len(text).to_bytes(_HEAD_BYTES) + text)
+            self._writer.write(framed(_encode(message)))

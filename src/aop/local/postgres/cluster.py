@@ -8,10 +8,10 @@ import signal
 from hashlib import sha256
 from pathlib import Path
 
-from aop.local.child import Child, Launch
 from aop.local.postgres.account import Account
 from aop.local.postgres.binaries import Binaries
 from aop.local.problems import PostgresUnusable
+from aop.processes.child import Child, Launch
 
 SUPERUSER = "aop_local"
 ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath}

@@ -1,6 +1,5 @@
 """One embedded PostgreSQL server: started on a free loopback port, ready before use, stopped with its owner."""
 
-import asyncio
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -10,17 +9,18 @@ from urllib.parse import quote, urlencode
 
 import asyncpg
 
-from aop.local.child import Child, Launch, describe_exit
 from aop.local.ports import any_free_port
 from aop.local.postgres.account import Account, find_account
 from aop.local.postgres.binaries import Binaries, find_binaries
 from aop.local.postgres.cluster import ENVIRONMENT, SUPERUSER, Cluster
 from aop.local.problems import PostgresUnusable
 from aop.local.unit import SupervisedUnit
+from aop.processes.child import Child, Launch, describe_exit
 
 START_SECONDS = 60.0
 STOP_SECONDS = 5.0
 _MAX_PAUSE_SECONDS = 2.0
+_POLL_SECONDS = 0.01
 """Everything waits for it, and a full disk, which ends it, may have room at any moment."""
 
 # Durability stays at PostgreSQL's defaults. Nothing a statement or its parameters hold may reach the log.
@@ -147,15 +147,16 @@ class EmbeddedPostgres:
         await self.prepare()
         with self._log_path.open("ab") as log:
             child = self._child = await Child.start(self.launch(), log)
+        is_ready = False
         try:
-            async with asyncio.timeout(START_SECONDS):
-                await self._ready_or_ended(child)
-        except TimeoutError:
-            await self.stop()
-            raise PostgresUnusable(self._why(f"not ready within {START_SECONDS:.0f} s")) from None
-        except BaseException:
-            await self.stop()
-            raise
+            is_ready = await child.becomes_ready(lambda: self.is_ready(child.pid), _POLL_SECONDS, START_SECONDS)
+        finally:
+            code = child.exit_code
+            if not is_ready:
+                await self.stop()
+        if not is_ready:
+            late = f"not ready within {START_SECONDS:.0f} s"
+            raise PostgresUnusable(self._why(late if code is None else describe_exit(code)))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -170,12 +171,6 @@ class EmbeddedPostgres:
         if self._child is None:
             raise RuntimeError("the server was not started here")
         return self._child.pid
-
-    async def _ready_or_ended(self, child: Child) -> None:
-        while not await self.is_ready(child.pid):
-            if child.exit_code is not None:
-                raise PostgresUnusable(self._why(describe_exit(child.exit_code)))
-            await asyncio.sleep(0.01)
 
     def _why(self, reason: str) -> str:
         last = self._log_path.read_text(errors="replace").splitlines()[-5:]

@@ -1,11 +1,12 @@
-"""One started process: in a group of its own, unable to outlive the supervisor, stopped within a bound."""
+"""One started process: ready or ended, stopped within a bound; with a Launch also unable to outlive this one."""
 
 import asyncio
 import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -39,13 +40,15 @@ class Launch:
 
 
 class Child:
-    """Made by `start`. The launcher replaces itself, so `pid` is the command's own process id and group."""
+    """A process that was started in the group of this one, or by `start`, which gives it a group of its own."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, *, leads_group: bool = False) -> None:
         self._process = process
+        self._leads_group = leads_group
 
     @classmethod
     async def start(cls, launch: Launch, output: int | IO[bytes] = asyncio.subprocess.PIPE) -> "Child":
+        """The launcher replaces itself, so `pid` is the command's own process id and group."""
         process = await asyncio.create_subprocess_exec(
             *launch.arguments(),
             env=dict(launch.environment),
@@ -57,7 +60,7 @@ class Child:
             pass_fds=launch.descriptors,
             limit=_LINE_LIMIT,
         )
-        return cls(process)
+        return cls(process, leads_group=True)
 
     @property
     def pid(self) -> int:
@@ -74,6 +77,18 @@ class Child:
     async def wait(self) -> int:
         return await self._process.wait()
 
+    async def becomes_ready(
+        self, ready: Callable[[], Awaitable[bool]], pause_seconds: float, seconds: float | None
+    ) -> bool:
+        """Asks again and again. False when the process ended first, and when it runs and is not ready in time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.exit_code is None:
+                    if await ready():
+                        return True
+                    await asyncio.sleep(pause_seconds)
+        return False
+
     async def stop(self, polite: signal.Signals, seconds: float, forced: signal.Signals = signal.SIGKILL) -> None:
         """Sends `polite`, waits `seconds` at most, sends `forced`. Nothing of the group is left, even if cancelled."""
         try:
@@ -86,9 +101,12 @@ class Child:
         await self._process.wait()
 
     def send(self, number: signal.Signals) -> None:
-        """To the whole group: also to processes that the command started."""
+        """To its own group, where it has one: also to processes that the command started."""
         try:
-            os.killpg(self._process.pid, number)
+            if self._leads_group:
+                os.killpg(self._process.pid, number)
+            else:
+                self._process.send_signal(number)
         except (ProcessLookupError, PermissionError):
             return  # nobody is left; a zombie of another user answers the second way
 
