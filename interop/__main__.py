@@ -20,6 +20,7 @@ from interop.session import started_session
 from interop.snippets import run_snippets
 from tests.support.door_agents import agents_at_door
 from tests.support.postgres import PostgresForTests, running_postgres
+from tools.process_tree import ending_all
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -77,4 +78,5 @@ async def _run(frameworks: Sequence[Framework], folder: Path) -> list[Results]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with ending_all():
+        sys.exit(main(sys.argv[1:]))

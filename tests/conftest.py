@@ -3,6 +3,7 @@
 import gc
 import signal
 from collections.abc import AsyncIterator, Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests, running_postgres
 from tests.support.rings import import_share, is_left_out, modules_in
 from tests.support.schedule import ByWhatIsShared, by_length
+from tools.process_tree import ending_all
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -21,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help=told)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     # How fast values are made says something about the machine and nothing about the product.
     settings.register_profile(
         "any machine", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -29,6 +31,10 @@ def pytest_configure() -> None:
     settings.load_profile("any machine")
     # A shell starts what runs in its background with Ctrl-C ignored, and every process a test starts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not hasattr(config, "workerinput"):  # no worker of another one, which ends it
+        held = ExitStack()
+        held.enter_context(ending_all(lambda _: KeyboardInterrupt()))  # no test may take it for a fault of its own
+        config.add_cleanup(held.close)
 
 
 @pytest.hookimpl(wrapper=True)

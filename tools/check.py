@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from tools.interpreters import LEFT_OUT
+from tools.process_tree import ending_all
 
 ROOT = Path(__file__).resolve().parents[1]
 _PYTHON = sys.executable
@@ -66,4 +67,5 @@ def _passes(name: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with ending_all():
+        sys.exit(main(sys.argv[1:]))

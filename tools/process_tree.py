@@ -34,10 +34,11 @@ class _Process(NamedTuple):
 
 
 @contextmanager
-def ending_all() -> Iterator[None]:
-    """Inside, SIGTERM and SIGHUP interrupt all descendants as Ctrl-C does, then kill what is left, and raise Ended.
+def ending_all(ended: Callable[[int], BaseException] = Ended) -> Iterator[None]:
+    """Inside, SIGTERM and SIGHUP interrupt all descendants as Ctrl-C does, and raise what `ended` makes of them.
 
-    After Ctrl-C the terminal has told all of them. However long it takes to clear up, all has ended within 10 seconds.
+    After Ctrl-C the terminal has told all of them. At the end, what is left is killed. However long it takes to clear
+    up, all has ended within 10 seconds.
     """
     if sys.platform == "linux":
         # Whoever loses its parent becomes our child, so that nobody is out of sight.
@@ -46,20 +47,24 @@ def ending_all() -> Iterator[None]:
     def end(number: int, _: FrameType | None) -> None:
         for other in before:
             signal.signal(other, signal.SIG_IGN)
+        told.append(number)
         # What clears up on the way out may wait for a server that takes its time, or for ever.
         threading.Thread(target=_kill_later, args=(128 + number,), daemon=True).start()
-        raise KeyboardInterrupt if number == signal.SIGINT else Ended(number)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        _interrupt_group()
+        raise ended(number)
 
     # A shell lets what it starts in the background ignore SIGINT, and so it stays.
     ignores = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     numbers = (signal.SIGTERM, signal.SIGHUP) if ignores else (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    told = list[int]()
     before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield
-    except (Ended, KeyboardInterrupt) as told:
-        _end_descendants(interrupting=isinstance(told, Ended))
-        raise
     finally:
+        if told:  # perhaps by what is inside, which has made an exit code of it
+            _end_descendants()
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -87,13 +92,20 @@ def _kill_later(code: int) -> None:
     os._exit(code)
 
 
-def _end_descendants(*, interrupting: bool) -> None:
-    own_group = os.getpgrp()
+def _interrupt_group() -> None:
     for process in _descendants():
-        if interrupting and process.group == own_group:  # the others, such as servers and browsers, are ended by those
+        if process.group == os.getpgrp():  # the others, such as servers and browsers, are ended by those
             _send(process.pid, signal.SIGINT)
-    deadline = time.monotonic() + _ORDERLY_SECONDS
-    while _descendants() and time.monotonic() < deadline:
+
+
+def _end_descendants() -> None:
+    deadline, orphans = time.monotonic() + _ORDERLY_SECONDS, set[int]()
+    while (left := _descendants()) and time.monotonic() < deadline:
+        for process in left:
+            if process.parent == os.getpid() and process.group != os.getpgrp() and process.pid not in orphans:
+                # Whoever would have ended it is gone: a closed terminal takes a worker of tests, and not its servers.
+                orphans.add(process.pid)
+                _send(process.pid, signal.SIGTERM)
         _reap()
         time.sleep(_POLL_SECONDS)
     _kill_descendants()

@@ -13,6 +13,7 @@ from interop.tck.door import BRANCHES, checkouts, commit_of, door_table, run_doo
 from interop.tck.kit import BAR, KIT, CategoryResult, KitFailed, run_category
 from tests.agent.samples import SAMPLES, running_sample
 from tools.environments import ready
+from tools.process_tree import ending_all
 
 EXIT_BAR_MISSED, EXIT_NOT_RUN = 1, 3
 _REPOSITORY = "a2aproject/a2a-tck"
@@ -116,4 +117,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with ending_all():
+        sys.exit(main(sys.argv[1:]))

@@ -10,6 +10,7 @@ from tests.console.rich.shots import take_rich
 from tests.console.screens import SCREENS
 from tests.console.shot import LOOKS, take
 from tests.console.stack import running_stack
+from tools.process_tree import ending_all
 
 DEFAULT = Path(__file__).resolve().parents[2] / ".dev" / "shots"
 
@@ -38,4 +39,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with ending_all():
+        sys.exit(main(sys.argv[1:]))

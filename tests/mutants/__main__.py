@@ -14,14 +14,15 @@ from tests.mutants.mutant import ROOT, Mutant
 from tests.mutants.order import select_tests
 from tests.mutants.trial import Judge, Trial
 from tests.mutants.twin import Twin
+from tools.process_tree import ending_all
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     # A shell lets what it starts in the background ignore Ctrl-C, and so would the programs under test.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     chosen = _parser().parse_args(arguments)
-    return {"draw": _draw, "record": _record, "run": _run}[chosen.command](chosen)
+    with ending_all():
+        return {"draw": _draw, "record": _record, "run": _run}[chosen.command](chosen)
 
 
 def _draw(chosen: argparse.Namespace) -> int:

@@ -1,17 +1,21 @@
-"""A test run that is told to end leaves nothing behind."""
+"""What `./dev` runs leaves nothing behind when it is told to end."""
 
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from tests.support.processes import children, is_alive, processes_of
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, generous
 from tools.environments import ROOT, child_environment
 
 pytestmark = pytest.mark.second_ring
@@ -33,6 +37,20 @@ finally:
     server.terminate(); server.wait()
     pathlib.Path(sys.argv[1], 'stopped').touch()
 """
+TAKES_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+DEV = (f"{sys.base_prefix}/bin/python3", str(ROOT / "dev"))
+PLATFORM = ("tests/local/test_up.py", "-n", "2")
+COMMANDS = {
+    "test": ((*DEV, "test", *PLATFORM), "aop router"),
+    "pytest alone": ((sys.executable, "-m", "pytest", *PLATFORM), "aop router"),
+    "bench": ((*DEV, "bench", "workers"), "aop router"),
+    "prove": ((*DEV, "prove", "postgres"), "postgres"),
+}
+"""And what one of its processes has in its command once it is in the middle."""
 
 
 @pytest.mark.parametrize("ctrl_c", [False, True], ids=["SIGTERM", "Ctrl-C"])
@@ -54,40 +72,77 @@ def test_being_told_to_end_interrupts_what_runs_and_waits_for_its_end(tmp_path: 
 
 
 @pytest.mark.long
-def test_a_real_test_run_that_is_told_to_end_leaves_no_server_and_no_worker(tmp_path: Path) -> None:
-    mark = str(tmp_path)  # in the environment of everything but PostgreSQL, whose files lie below it
-    command = [f"{sys.base_prefix}/bin/python3", str(ROOT / "dev"), "test", "tests/local/test_up.py", "-n", "2"]
-    with subprocess.Popen(command, env=child_environment() | {"TMPDIR": mark}, stdout=subprocess.DEVNULL) as run:
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not any("postgres" in line for line in processes_of(mark).values()):
-            assert run.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        run.send_signal(signal.SIGTERM)
-        assert run.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
-    assert processes_of(mark) == {}
-
-
-@pytest.mark.long
 @pytest.mark.rows("LEAN-05")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize(("command", "unit"), [("benchmarks workers", "aop router"), ("proof postgres", "postgres")])
-def test_a_benchmark_or_proof_that_is_told_to_end_leaves_nothing(
-    command: str, unit: str, number: signal.Signals
-) -> None:
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen([sys.executable, "-m", *command.split()], cwd=ROOT, stdout=quiet, stderr=quiet) as run:
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while unit not in " ".join((started := _descendants(run.pid)).values()):
-            assert run.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        run.send_signal(number)
-        code = run.wait(PATIENCE_SECONDS)
-    left = {pid: line for pid, line in started.items() if is_alive(pid)}
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    assert (left, code in {128 + number, -number}) == ({}, True)
+@pytest.mark.parametrize("way", ["TERM", "Ctrl-C", "closed terminal"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_whatever_was_started_ends_when_it_is_told_to_and_leaves_nothing(tmp_path: Path, name: str, way: str) -> None:
+    mark, (command, unit) = str(tmp_path), COMMANDS[name]
+    for _ in range(2):
+        terminal = Terminal()
+        with terminal.running(command, child_environment() | {"TMPDIR": mark}) as run:
+            started = _started(run, unit) | processes_of(mark)
+            told = time.monotonic()
+            if way == "TERM":
+                run.send_signal(signal.SIGTERM)
+            elif way == "Ctrl-C":
+                terminal.press(b"\x03")
+            else:
+                terminal.close()
+            run.wait(PATIENCE_SECONDS)
+            seconds = time.monotonic() - told
+        left = {pid: line for pid, line in started.items() if is_alive(pid)} | processes_of(mark)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        assert left == {}
+        assert seconds < generous(10.0)
+
+
+class Terminal:
+    """One whose screen somebody reads, so that no program waits for it. It belongs to the program that it runs."""
+
+    def __init__(self) -> None:
+        self._screen, self._inside = pty.openpty()
+        self._closed = threading.Event()
+        self._reader = threading.Thread(target=self._read)
+
+    @contextmanager
+    def running(self, command: Sequence[str], environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+        taking = [sys.executable, "-c", TAKES_TERMINAL, *command]
+        inside = self._inside
+        with subprocess.Popen(
+            taking, cwd=ROOT, env=environment, stdin=inside, stdout=inside, stderr=inside, start_new_session=True
+        ) as process:
+            os.close(inside)
+            self._reader.start()
+            try:
+                yield process
+            finally:
+                process.kill()
+                self.close()
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._screen, keys)
+
+    def close(self) -> None:
+        self._closed.set()
+        self._reader.join()
+
+    def _read(self) -> None:
+        with suppress(OSError):  # nobody has it open any more
+            while not self._closed.is_set():
+                if select.select([self._screen], [], [], 0.05)[0]:
+                    os.read(self._screen, 65536)
+        os.close(self._screen)
+
+
+def _started(run: "subprocess.Popen[bytes]", unit: str) -> dict[int, str]:
+    """All that it has started by the moment at which a unit runs."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while unit not in " ".join((started := _descendants(run.pid)).values()):
+        assert run.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return started
 
 
 def _descendants(pid: int) -> dict[int, str]:
