@@ -24,10 +24,15 @@ class Ring(NamedTuple):
     tests: str
     checks: str
     command: str
+    workers_of_core: int
+    """A test of the second ring waits about twice as long as it works, mostly for processes; one of the first does not.
+
+    Each worker costs some ten seconds of a core before its first test, because it imports all modules.
+    """
 
 
-FIRST = Ring("not second_ring and not long", "--first-ring", "./dev test")
-SECOND = Ring("second_ring and not long", "--second-ring", "./dev prove --ring")
+FIRST = Ring("not second_ring and not long", "--first-ring", "./dev test", 2)
+SECOND = Ring("second_ring and not long", "--second-ring", "./dev prove --ring", 3)
 
 
 def run_some(python: Path, arguments: Sequence[str], say: Say) -> int:
@@ -41,13 +46,13 @@ def run_some(python: Path, arguments: Sequence[str], say: Say) -> int:
 
 
 def run_ring(ring: Ring, python: Path, say: Say) -> int:
-    started = time.monotonic()
-    say(f"tests, {worker_count()} at a time, with the checks beside them")
+    started, workers = time.monotonic(), worker_count(ring.workers_of_core)
+    say(f"tests, {workers} at a time, with the checks beside them")
     try:
         with ending_all(), TemporaryFile() as told:
             command = [str(python), "-m", "tools.check", ring.checks]
             checking = subprocess.Popen(command, env=child_environment(), cwd=ROOT, stdout=told, stderr=told)
-            tests = [str(python), "-m", "pytest", "-m", ring.tests, "-n", str(worker_count()), "-rfE"]
+            tests = [str(python), "-m", "pytest", "-m", ring.tests, "-n", str(workers), "-rfE"]
             code, failures = run_tests(tests)
             checks = checking.wait()
             told.seek(0)
@@ -97,11 +102,8 @@ def summarize(ring: Ring, outcome: Outcome, seconds: float, say: Say) -> int:
     return 1
 
 
-def worker_count() -> int:
-    """Three for each core: a test waits about twice as long as it works, and the checks beside them end long before.
-
-    Fewer where memory is short: a worker with its PostgreSQL, units and browser takes more than a gigabyte.
-    """
+def worker_count(of_core: int) -> int:
+    """Fewer where memory is short: a worker with its PostgreSQL, units and browser takes more than a gigabyte."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(2, min(6, cores * 3, memory // _WORKER_BYTES))
+    return max(2, min(6, cores * of_core, memory // _WORKER_BYTES))
