@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from aop.ledger.archive.export import file_of
-from aop.ledger.journal import Journal
 from aop.ledger.months import Month
+from aop.ledger.write.journal import Journal
 from benchmarks.ledger import _context, _invocation
 from tools.environments import child_environment
 

@@ -11,12 +11,12 @@ from aop.contracts.errors import ErrorCode
 from aop.contracts.figures import Window
 from aop.contracts.lineage import InvocationOrder, InvocationStatus
 from aop.ledger.figures.reader import FiguresReader
-from aop.ledger.journal import Journal
 from aop.ledger.months import Month
-from aop.ledger.reader import LedgerReader
-from aop.ledger.record_filter import ListRead, RecordFilter
+from aop.ledger.read.reader import LedgerReader
+from aop.ledger.read.record_filter import ListRead, RecordFilter
 from aop.ledger.sequence.feed import FeedReader
 from aop.ledger.tree.reader import TreeReader
+from aop.ledger.write.journal import Journal
 from aop.store.database import Connection, Database
 from benchmarks._growth_seed import SPACE
 from benchmarks.ledger import _context, _invocation, load

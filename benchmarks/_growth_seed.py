@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import uvloop
 
-from aop.ledger.epochs import open_epoch
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
 from aop.ledger.figures.tiles import tile_counts
 from aop.ledger.model import Writer
@@ -18,6 +17,7 @@ from aop.ledger.months import Month
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.sequence.store import sequence_end
 from aop.ledger.tree.store import newest_head
+from aop.ledger.write.epochs import open_epoch
 from aop.store.database import Connection, connect
 from aop.store.migrations import OWNER_ROLE
 from aop.store.store_check import require_store

@@ -21,7 +21,7 @@ import uvloop
 from aop.base.canonical import to_base64url
 from aop.base.loops import Loops
 from aop.contracts.signing import SigningKey
-from aop.ledger.group_commit import GroupCommit, Statements
+from aop.ledger.write.group_commit import GroupCommit, Statements
 from aop.local.postgres import EmbeddedPostgres
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.http import HttpClient, Target

@@ -15,12 +15,12 @@ import uvloop
 
 from aop.base.clock import utc_now
 from aop.contracts.figures import Window
-from aop.ledger.epochs import open_epoch
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.figures.tiles import tile_counts
 from aop.ledger.model import Writer
 from aop.ledger.sequence.sequencer import Sequencer
+from aop.ledger.write.epochs import open_epoch
 from aop.local.postgres import EmbeddedPostgres
 from aop.serving.unit import tune_gc
 from aop.store.database import Connection, Database, connect

@@ -14,9 +14,9 @@ import uvloop
 
 from aop.base.clock import to_text, utc_now
 from aop.ledger.archive.export import file_of
-from aop.ledger.epochs import open_epoch
 from aop.ledger.months import Archived, Month
-from aop.ledger.reader import LedgerReader
+from aop.ledger.read.reader import LedgerReader
+from aop.ledger.write.epochs import open_epoch
 from aop.local.postgres import EmbeddedPostgres
 from aop.store.database import Connection, Database
 from aop.store.migrations import migrate

@@ -18,11 +18,11 @@ from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id, new_id, new_opening_id
 from aop.base.loops import Loops
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
-from aop.ledger.epochs import open_epoch
-from aop.ledger.journal import Journal
 from aop.ledger.model import SUCCEEDED, Acceptance, Opening, Writer, terminal_fact
-from aop.ledger.reader import LedgerReader
-from aop.ledger.record_filter import ListRead
+from aop.ledger.read.reader import LedgerReader
+from aop.ledger.read.record_filter import ListRead
+from aop.ledger.write.epochs import open_epoch
+from aop.ledger.write.journal import Journal
 from aop.local.postgres import EmbeddedPostgres
 from aop.store.database import Connection, Database, connect
 from aop.store.migrations import migrate

@@ -14,9 +14,9 @@ from aop.base import assets
 from aop.base.clock import utc_now
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import InvocationOrder, InvocationStatus
-from aop.ledger.journal import Journal
-from aop.ledger.reader import LedgerReader
-from aop.ledger.record_filter import ListRead, Position, RecordFilter
+from aop.ledger.read.reader import LedgerReader
+from aop.ledger.read.record_filter import ListRead, Position, RecordFilter
+from aop.ledger.write.journal import Journal
 from aop.store.database import Connection, Database
 from benchmarks._root_tasks import root_task
 from benchmarks.ledger import load, open_journal, stored_ledger

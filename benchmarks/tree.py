@@ -11,10 +11,10 @@ import asyncpg
 import uvloop
 
 from aop.base.clock import utc_now
-from aop.ledger.epochs import open_epoch
 from aop.ledger.sequence.store import prepare
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.reader import TreeReader
+from aop.ledger.write.epochs import open_epoch
 from aop.local.postgres import EmbeddedPostgres
 from aop.serving.unit import tune_gc
 from aop.store.database import Database, connect

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import time
 
-from aop.ledger.router_lock import SILENT_SECONDS
+from aop.ledger.write.router_lock import SILENT_SECONDS
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.failpoints import ROUTER
 from proof.processes.frozen import freeze, frozen_workers

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from aop.ledger.epochs import MAX_CLOSED_AT_ONCE
+from aop.ledger.write.epochs import MAX_CLOSED_AT_ONCE
 from proof.area import Figure, Findings, Run, proves
 from proof.caller import Leaving
 from proof.gathering import Seen, problems_of

@@ -12,11 +12,11 @@ from aop.base.clock import utc_now
 from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.topology import FrameKind, TopologyEvent, WatchedState
-from aop.ledger.checkpoints import Checkpoints
-from aop.ledger.epochs import close_earlier, open_epoch
-from aop.ledger.journal import Journal
 from aop.ledger.model import Writer
-from aop.ledger.reader import LedgerReader
+from aop.ledger.read.reader import LedgerReader
+from aop.ledger.write.checkpoints import Checkpoints
+from aop.ledger.write.epochs import close_earlier, open_epoch
+from aop.ledger.write.journal import Journal
 from aop.net.peer import Peer
 from aop.net.policy import Resolver
 from aop.router.app import RouterEnvironment, _invocation_routes, _Parts

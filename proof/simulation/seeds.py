@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from aop.ledger.journal import Journal
+from aop.ledger.write.journal import Journal
 from proof.area import proves
 from proof.simulation.invariants import ending, recorded, violations
 from proof.simulation.plan import Plan, plan_of

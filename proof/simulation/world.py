@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from aop.base.clock import utc_now
-from aop.ledger.journal import Journal
+from aop.ledger.write.journal import Journal
 from aop.store.problems import StoreUnavailable
 from proof.simulation.agent import SimulatedAgents
 from proof.simulation.caller import Caller

@@ -13,8 +13,8 @@ from aop.contracts.figures import LATENCY_ERROR, CallCounts, Figures, Latency, W
 from aop.contracts.lineage import InvocationRecord
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, Place, terminal_fact
-from aop.ledger.reader import LedgerReader
-from aop.ledger.record_filter import ListRead, RecordFilter
+from aop.ledger.read.reader import LedgerReader
+from aop.ledger.read.record_filter import ListRead, RecordFilter
 from tests.ledger.test_sequence import rows
 from tests.ledger.writing import SPACE, Writing, a_context, an_acceptance
 from tests.support.postgres import opened_database

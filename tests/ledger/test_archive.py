@@ -16,11 +16,11 @@ from aop.ledger.archive.detach import InUse, NotCounted, become_owner, detached
 from aop.ledger.archive.export import NotOver, exported, file_of
 from aop.ledger.archive.file import FileWrong
 from aop.ledger.archive.verification import verified, verified_alone
+from aop.ledger.check.comparison import compared
 from aop.ledger.figures.tiles import begin_edition
 from aop.ledger.model import SUCCEEDED
 from aop.ledger.months import Archived, Month, Months, attached_months
 from aop.ledger.sequence.feed import FeedReader
-from aop.ledger.tree.comparison import compared
 from aop.ledger.tree.reader import TreeReader
 from aop.ledger.tree.store import HeadRow, newest_head
 from aop.local.state import DatabaseUrls

@@ -10,9 +10,9 @@ import pytest
 
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id
-from aop.ledger import store
-from aop.ledger.group_commit import FENCED
 from aop.ledger.model import CANCELED, SUCCEEDED, Acceptance, Fact, Place, Progress, progress_fact
+from aop.ledger.write import store
+from aop.ledger.write.group_commit import FENCED
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from tests.ledger.writing import ROUTER, a_context, an_acceptance, an_end, breaches, new_epoch

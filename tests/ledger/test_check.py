@@ -12,7 +12,7 @@ import pytest
 
 from aop.base.clock import to_text, utc_now
 from aop.base.ids import new_hex_id
-from aop.ledger.check_span import Span
+from aop.ledger.check.span import Span
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, Progress, progress_fact
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.store import TILE

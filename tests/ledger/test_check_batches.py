@@ -9,10 +9,10 @@ import asyncpg
 import pytest
 
 from aop.base.clock import utc_now
-from aop.ledger import check_invocations
-from aop.ledger.check_span import FIRST_ID, LAST_ID, Span
+from aop.ledger.check import invocations as check_invocations
+from aop.ledger.check import sequence as sequence_check
+from aop.ledger.check.span import FIRST_ID, LAST_ID, Span
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
-from aop.ledger.sequence import check as sequence_check
 from aop.local.state import DatabaseUrls
 from tests.ledger.test_sequence import all_numbered, sequencer, some_calls
 from tests.ledger.test_tree import all_in_tree

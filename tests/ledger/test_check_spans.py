@@ -10,12 +10,12 @@ import pytest
 import pytest_asyncio
 
 from aop.base.clock import to_text, utc_now
-from aop.ledger.check_span import Span
+from aop.ledger.check.comparison import HistoryChanged, compared
+from aop.ledger.check.span import Span
 from aop.ledger.model import SUCCEEDED
-from aop.ledger.store import settle
-from aop.ledger.tree.comparison import HistoryChanged, compared
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.store import HeadRow, newest_head
+from aop.ledger.write.store import settle
 from aop.local.state import DatabaseUrls
 from tests.ledger.test_check import aop
 from tests.ledger.test_sequence import sequencer

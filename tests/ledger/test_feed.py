@@ -9,7 +9,7 @@ import pytest
 
 from aop.contracts.lineage import InvocationEvent
 from aop.ledger.model import SUCCEEDED
-from aop.ledger.reader import LedgerReader
+from aop.ledger.read.reader import LedgerReader
 from aop.ledger.sequence import feed as feeding
 from aop.ledger.sequence.feed import FeedPosition, FeedReader, PositionUnknown
 from aop.local.state import DatabaseUrls

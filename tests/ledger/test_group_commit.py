@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from aop.base.loops import Loops
-from aop.ledger.group_commit import (
+from aop.ledger.write.group_commit import (
     Absent,
     Found,
     GroupCommit,

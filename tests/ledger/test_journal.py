@@ -9,12 +9,12 @@ import pytest
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id, new_id
 from aop.contracts.identity import Caller, CallerType
-from aop.ledger import store
-from aop.ledger.epochs import MAX_CLOSED_AT_ONCE, close_earlier
-from aop.ledger.group_commit import FENCED, EpochFenced
-from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Opening, Progress, progress_fact
-from aop.ledger.store import settle
+from aop.ledger.write import store
+from aop.ledger.write.epochs import MAX_CLOSED_AT_ONCE, close_earlier
+from aop.ledger.write.group_commit import FENCED, EpochFenced
+from aop.ledger.write.journal import AcceptanceFailed, AcceptanceRefused
+from aop.ledger.write.store import settle
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from tests.ledger.writing import (

@@ -11,8 +11,8 @@ from aop.base.clock import utc_now
 from aop.contracts.identity import InvocationContext
 from aop.contracts.lineage import InvocationRecord
 from aop.ledger.model import LOST, SUCCEEDED
-from aop.ledger.record_filter import ListRead, RecordFilter
-from aop.ledger.traces import TracePosition
+from aop.ledger.read.record_filter import ListRead, RecordFilter
+from aop.ledger.read.traces import TracePosition
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import (
     SPACE,

@@ -10,7 +10,7 @@ import pytest
 from aop.base.canonical import canonical
 from aop.contracts.documents import document
 from aop.contracts.lineage import EventType
-from aop.ledger.documents import event_of, members_of, opening_events
+from aop.ledger.read.documents import event_of, members_of, opening_events
 from aop.ledger.rows import EventRow, RecordRow
 from aop.ledger.tree.hashing import leaf_hash
 from aop.ledger.tree.leaf import InvocationLeaves

@@ -18,8 +18,8 @@ from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.identity import Caller, CallerType, InvocationContext
 from aop.contracts.lineage import EventType, InvocationOrder, InvocationStatus, TraceItem
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Terminal, terminal_fact
-from aop.ledger.reader import LedgerReader
-from aop.ledger.record_filter import ListRead, RecordFilter
+from aop.ledger.read.reader import LedgerReader
+from aop.ledger.read.record_filter import ListRead, RecordFilter
 from aop.local.state import DatabaseUrls
 from aop.store.problems import StoreUnavailable
 from tests.ledger.writing import SPACE, Writing, a_context, an_acceptance, listed_ids, new_epoch, reading, writing

@@ -9,10 +9,10 @@ import pytest
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id
 from aop.contracts.identity import InvocationContext
-from aop.ledger import store
-from aop.ledger.journal import AcceptanceFailed
 from aop.ledger.model import SUCCEEDED, TIMED_OUT, Opening, Progress, progress_fact
 from aop.ledger.months import Months
+from aop.ledger.write import store
+from aop.ledger.write.journal import AcceptanceFailed
 from aop.local.state import DatabaseUrls
 from aop.store import migrations
 from aop.store.migrations import migrate, migrations_of

@@ -10,9 +10,9 @@ import pytest
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id
 from aop.contracts.lineage import InvocationOrder
-from aop.ledger.reader import _QUERIES
-from aop.ledger.record_filter import ListRead
-from aop.ledger.search import search
+from aop.ledger.read.reader import _QUERIES
+from aop.ledger.read.record_filter import ListRead
+from aop.ledger.read.search import search
 from aop.local.state import DatabaseUrls
 from tests.ledger.test_months import month_before, named, root_at
 from tests.ledger.writing import SPACE, a_context, an_acceptance, reading, writing

@@ -9,7 +9,7 @@ from aop.base.ids import new_hex_id, new_id
 from aop.contracts.errors import ErrorCode
 from aop.contracts.lineage import InvocationStatus
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Progress, progress_fact
-from aop.ledger.record_filter import RecordFilter
+from aop.ledger.read.record_filter import RecordFilter
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import SPACE, a_context, an_acceptance, an_end, breaches, listed_ids, reading, writing
 

@@ -6,7 +6,7 @@ import msgspec
 from aop.contracts.errors import ErrorCode, Reason, reason_pairs
 from aop.contracts.lineage import EventType
 from aop.ledger.model import SUCCEEDED, Terminal
-from aop.ledger.record_filter import ListRead
+from aop.ledger.read.record_filter import ListRead
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import SPACE, an_acceptance, an_end, breaches, reading, writing
 

@@ -8,9 +8,9 @@ import pytest
 
 from aop.base.clock import utc_now
 from aop.base.ids import new_id
-from aop.ledger.epochs import close_earlier
 from aop.ledger.model import SUCCEEDED
-from aop.ledger.reader import _QUERIES
+from aop.ledger.read.reader import _QUERIES
+from aop.ledger.write.epochs import close_earlier
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from tests.ledger.writing import ROUTER, Writing, a_context, an_acceptance, an_end, reading, writing

@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 
 from aop.base.loops import Loops
-from aop.ledger.router_lock import RouterLock
+from aop.ledger.write.router_lock import RouterLock
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from tests.support.waiting import becomes_true

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from aop.base.clock import utc_now
-from aop.ledger.epochs import close_earlier
-from aop.ledger.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import LOST, SUCCEEDED
+from aop.ledger.write.epochs import close_earlier
+from aop.ledger.write.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing

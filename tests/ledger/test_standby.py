@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from aop.ledger.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import SUCCEEDED
+from aop.ledger.write.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from tests.ledger.writing import an_acceptance, an_end, breaches, digits, new_epoch, writing
 from tests.support.stalls import signal_all
 from tests.support.standby import Pair, pair_of_nodes

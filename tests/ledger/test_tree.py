@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from aop.base.canonical import canonical
+from aop.ledger.check.comparison import HistoryChanged, compared
+from aop.ledger.check.tree import tree_breaches
 from aop.ledger.model import SUCCEEDED
 from aop.ledger.sequence import sequencer as sequencing
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.tree import proofs, store
-from aop.ledger.tree.check import tree_breaches
-from aop.ledger.tree.comparison import HistoryChanged, compared
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.nodes import Node, Nodes
 from aop.local.state import DatabaseUrls

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from aop.base.clock import utc_now
 from aop.base.loops import Loops
-from aop.ledger.epochs import close_earlier, open_epoch
-from aop.ledger.group_commit import MAX_IN_BATCH
-from aop.ledger.journal import MAX_UNSETTLED_SECONDS, AcceptanceFailed, AcceptanceUnknown, Journal, LedgerBehind
 from aop.ledger.model import LOST, SUCCEEDED, TIMED_OUT, Opening, Writer
-from aop.ledger.open_invocations import MAX_UNCONFIRMED
+from aop.ledger.write.epochs import close_earlier, open_epoch
+from aop.ledger.write.group_commit import MAX_IN_BATCH
+from aop.ledger.write.journal import MAX_UNSETTLED_SECONDS, AcceptanceFailed, AcceptanceUnknown, Journal, LedgerBehind
+from aop.ledger.write.open_invocations import MAX_UNCONFIRMED
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from tests.ledger.simulated.connection import connect as connect_simulated

@@ -16,7 +16,6 @@ from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.contracts.lineage import TERMINAL_STATUSES, EventType
-from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused
 from aop.ledger.model import (
     LOST,
     OPENING_EVENTS,
@@ -27,7 +26,8 @@ from aop.ledger.model import (
     Progress,
     Terminal,
 )
-from aop.ledger.traces import LineageBroken
+from aop.ledger.read.traces import LineageBroken
+from aop.ledger.write.journal import AcceptanceFailed, AcceptanceRefused
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import Writing, breaches, digits, reading, writing
 from tests.support.postgres import PostgresForTests

@@ -16,15 +16,15 @@ from aop.base.ids import new_hex_id, new_id, new_opening_id
 from aop.base.loops import Loops
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.contracts.lineage import InvocationOrder
-from aop.ledger.check import LedgerCheck
-from aop.ledger.check_span import Span
-from aop.ledger.epochs import open_epoch
-from aop.ledger.group_commit import Connect
-from aop.ledger.journal import Journal
+from aop.ledger.check.ledger_check import LedgerCheck
+from aop.ledger.check.span import Span
 from aop.ledger.model import Acceptance, Fact, Opening, Place, Terminal, Writer, terminal_fact
-from aop.ledger.reader import LedgerReader
-from aop.ledger.record_filter import ListRead, RecordFilter
-from aop.ledger.search import MAX_READ
+from aop.ledger.read.reader import LedgerReader
+from aop.ledger.read.record_filter import ListRead, RecordFilter
+from aop.ledger.read.search import MAX_READ
+from aop.ledger.write.epochs import open_epoch
+from aop.ledger.write.group_commit import Connect
+from aop.ledger.write.journal import Journal
 from aop.store.database import Connection, connect
 from tests.support.postgres import opened_database
 from tests.support.waiting import PATIENCE_SECONDS

@@ -25,7 +25,9 @@ def test_every_failpoint_finds_its_function() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("place", ["aop.ledger.journal:Journal.no_such", "aop.ledger.nowhere:accept", "aop.ledger:x.y"])
+@pytest.mark.parametrize(
+    "place", ["aop.ledger.write.journal:Journal.no_such", "aop.ledger.nowhere:accept", "aop.ledger:x.y"]
+)
 def test_a_failpoint_whose_function_is_gone_is_an_error_at_once(place: str) -> None:
     with pytest.raises(FailpointLost, match=place.partition(":")[0]):
         install([Failpoint("lost", place, "before")], Switchboard())

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from aop.base.clock import utc_now
-from aop.ledger.epochs import close_earlier
-from aop.ledger.group_commit import EpochFenced
-from aop.ledger.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import LOST, SUCCEEDED, Acceptance, Place
+from aop.ledger.write.epochs import close_earlier
+from aop.ledger.write.group_commit import EpochFenced
+from aop.ledger.write.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.local.postgres import EmbeddedPostgres
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect

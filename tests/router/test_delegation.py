@@ -12,7 +12,7 @@ from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Refusal, Unauthenticated
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.contracts.signing import SigningKey
-from aop.ledger.reader import ParentFacts
+from aop.ledger.read.reader import ParentFacts
 from aop.router.a2a.credential import Issuer
 from aop.router.api.delegation import Delegations
 from aop.router.invocation.parents import require_one_more_child

@@ -6,7 +6,7 @@ from aop.contracts.documents import document
 from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
-from aop.ledger.epochs import open_epoch
+from aop.ledger.write.epochs import open_epoch
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from tests.router.conftest import Lone, LoneRouter

@@ -16,13 +16,13 @@ from aop.base.clock import utc_now
 from aop.base.loops import Loops
 from aop.contracts.topology import FrameKind, TopologyEvent
 from aop.control_plane.registry.changes import ChangeSignal
-from aop.ledger.checkpoints import Checkpoints
-from aop.ledger.epochs import EpochWatch
-from aop.ledger.group_commit import UNKNOWN, GroupCommit, Statements
-from aop.ledger.journal import Journal
 from aop.ledger.model import Writer
 from aop.ledger.months import Months
 from aop.ledger.sequence.sequencer import Sequencer
+from aop.ledger.write.checkpoints import Checkpoints
+from aop.ledger.write.epochs import EpochWatch
+from aop.ledger.write.group_commit import UNKNOWN, GroupCommit, Statements
+from aop.ledger.write.journal import Journal
 from aop.local.state import DatabaseUrls
 from aop.router.invocation.parents import ParentWatch
 from aop.router.targets.topology import Topology

@@ -14,9 +14,9 @@ from aop.base.clock import from_text
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_REFUSED, CommandProblem
 from aop.cli.stores import router_data, router_database
-from aop.ledger.check import LedgerCheck
-from aop.ledger.check_span import Span
-from aop.ledger.tree.check import Breach
+from aop.ledger.check.ledger_check import LedgerCheck
+from aop.ledger.check.span import Span
+from aop.ledger.check.tree import Breach
 from aop.store.database import connect
 from aop.store.problems import StoreUnavailable
 

@@ -16,8 +16,8 @@ from aop.cli.problems import EXIT_REFUSED, CommandProblem, UsageProblem
 from aop.cli.stores import router_data, router_database
 from aop.cli.verify_bundle import head_of
 from aop.contracts.ledger_tree import LedgerConsistency, LedgerHead
+from aop.ledger.check.comparison import HistoryChanged, compared, continued
 from aop.ledger.months import Archived
-from aop.ledger.tree.comparison import HistoryChanged, compared, continued
 from aop.ledger.tree.reader import NotInTree, TooManyLeaves, TreeReader, head_document
 from aop.ledger.tree.store import HeadRow, TreeBroken, newest_head
 from aop.store.database import Connection, Database, connect, translated_failures

@@ -10,7 +10,7 @@ from aop.base.ids import is_safe_identifier
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.cli.stores import router_data, router_database
-from aop.ledger.epochs import Closing, close_left
+from aop.ledger.write.epochs import Closing, close_left
 from aop.store.database import connect
 from aop.store.problems import StoreNotAsExpected, StoreUnavailable
 from aop.store.store_check import require_version

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from aop.base.clock import Clock, utc_now
 from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
-from aop.ledger.checkpoints import Checkpoints
-from aop.ledger.epochs import EpochWatch
 from aop.ledger.figures.reader import FiguresReader
-from aop.ledger.journal import Journal
 from aop.ledger.model import Writer
 from aop.ledger.months import Months
-from aop.ledger.reader import LedgerReader
+from aop.ledger.read.reader import LedgerReader
 from aop.ledger.sequence.feed import FeedReader
 from aop.ledger.sequence.sequencer import MAX_STATEMENT_SECONDS, Sequencer
 from aop.ledger.tree.reader import TreeReader
+from aop.ledger.write.checkpoints import Checkpoints
+from aop.ledger.write.epochs import EpochWatch
+from aop.ledger.write.journal import Journal
 from aop.net.authorities import beside_public
 from aop.net.http import HttpClient
 from aop.net.peer import Peer

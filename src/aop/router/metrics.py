@@ -8,8 +8,8 @@ from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from aop.ledger.model import Terminal
-from aop.ledger.open_invocations import Unsettled
 from aop.ledger.sequence.sequencer import Sequencer
+from aop.ledger.write.open_invocations import Unsettled
 from aop.router.targets.topology import Topology
 from aop.serving.metrics import BUCKETS, Counts, Durations, Observe, UnitMetrics
 from aop.serving.worker_metrics import Across

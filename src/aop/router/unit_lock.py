@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 from aop.base.clock import utc_now
 from aop.base.share import WorkerShare
-from aop.ledger.epochs import close_left
-from aop.ledger.router_lock import PING_SECONDS, RouterLock, RouterRuns
+from aop.ledger.write.epochs import close_left
+from aop.ledger.write.router_lock import PING_SECONDS, RouterLock, RouterRuns
 from aop.router.invocation.recording import ledger_connect, report_closed
 from aop.router.settings import ROUTER_ID, RouterSettings
 from aop.serving.background import unit_loops

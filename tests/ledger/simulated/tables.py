@@ -10,7 +10,7 @@ import asyncpg
 
 from aop.contracts.errors import reason_pairs
 from aop.ledger.rows import ContextRow, OpenRow, ParentRow
-from aop.ledger.store import _ACCEPTANCE, _FACT
+from aop.ledger.write.store import _ACCEPTANCE, _FACT
 from tests.ledger.simulated.columns import columns_of, read_rows
 
 Row = Mapping[str, Any]

@@ -13,9 +13,9 @@ from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id, new_id, new_opening_id
 from aop.base.loops import Loops
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
-from aop.ledger.epochs import open_epoch
-from aop.ledger.journal import AcceptedButLost, Journal
 from aop.ledger.model import SUCCEEDED, Acceptance, Opening, Writer, terminal_fact
+from aop.ledger.write.epochs import open_epoch
+from aop.ledger.write.journal import AcceptedButLost, Journal
 from aop.net.asgi import Disconnect
 from aop.net.own_server import OWN_SERVER
 from aop.serving.request import Request

@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from aop.ledger.journal import Journal
 from aop.ledger.model import Fact
+from aop.ledger.write.journal import Journal
 from proof.simulation.seeds import run_seed, run_seeds
 from tests.ledger.simulated.loop import NeverRests, SimulatedLoop
 

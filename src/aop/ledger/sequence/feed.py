@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from aop.contracts.lineage import InvocationEvent
-from aop.ledger.documents import event_of, members_of, opening_events
 from aop.ledger.model import MAX_OPENING_EVENTS
 from aop.ledger.months import Archived, end_of_detached
+from aop.ledger.read.documents import event_of, members_of, opening_events
+from aop.ledger.read.traces import LineageBroken
 from aop.ledger.rows import AcceptedRow, EventRow
-from aop.ledger.traces import LineageBroken
 from aop.store.database import Connection, Database
 from aop.store.queries import queries_beside
 from aop.store.rows import Row, to_rows

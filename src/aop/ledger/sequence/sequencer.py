@@ -11,13 +11,13 @@ import asyncpg
 
 from aop.ledger.figures.learned import LearnedCalls
 from aop.ledger.figures.tiles import count_tiles
-from aop.ledger.group_commit import FENCED, Connect
 from aop.ledger.model import Writer
 from aop.ledger.sequence import store
 from aop.ledger.sequence.batch import NumberRow, RunningInvocation, number_rows
 from aop.ledger.sequence.finding import Finder, UnnumberedRows
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.store import TreeBroken
+from aop.ledger.write.group_commit import FENCED, Connect
 from aop.store.database import CONNECTION_LOST, Connection
 
 PAUSE_SECONDS: Final = 0.5

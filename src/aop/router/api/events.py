@@ -8,8 +8,8 @@ import msgspec
 from aop.contracts.errors import DependencyFailed, Envelope, InvalidRequest, NotFound, Reason
 from aop.contracts.events import EventPage, cloud_event
 from aop.ledger.months import Archived
+from aop.ledger.read.traces import LineageBroken
 from aop.ledger.sequence.feed import FeedReader, PositionUnknown
-from aop.ledger.traces import LineageBroken
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.lineage_query import EVENTS_QUERY
 from aop.serving.paging import DEFAULT_LIMIT, HexIdentifier, SealedPosition

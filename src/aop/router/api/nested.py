@@ -16,7 +16,7 @@ from aop.contracts.errors import Envelope
 from aop.contracts.identity import Caller, CallerType, InvocationContext
 from aop.contracts.invocation import NestedInvocationRequest
 from aop.contracts.resolution import ResolveInstalledVersionRequest
-from aop.ledger.reader import LedgerReader
+from aop.ledger.read.reader import LedgerReader
 from aop.router.api.delegation import Delegations
 from aop.router.api.invocations import Invocations
 from aop.router.invocation.acceptance import AuthorizedCall

@@ -9,9 +9,9 @@ import msgspec
 from aop.contracts.errors import DependencyFailed, Envelope, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.lineage import InvocationOrder
 from aop.ledger.months import Archived
-from aop.ledger.reader import LedgerReader
-from aop.ledger.record_filter import ListRead, Position, RecordFilter
-from aop.ledger.traces import LineageBroken
+from aop.ledger.read.reader import LedgerReader
+from aop.ledger.read.record_filter import ListRead, Position, RecordFilter
+from aop.ledger.read.traces import LineageBroken
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.lineage_query import INVOCATIONS_QUERY, TRACE_QUERY, TRACES_QUERY
 from aop.serving.paging import HexIdentifier, ListAnswer, Paging

@@ -19,9 +19,9 @@ from aop.contracts.router_status import (
     UnwrittenFacts,
     WatchFreshness,
 )
-from aop.ledger.open_invocations import Unsettled
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.tree.reader import TreeReader
+from aop.ledger.write.open_invocations import Unsettled
 from aop.router.targets.topology import STATES, Topology
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.health import Readiness

@@ -14,9 +14,9 @@ from aop.contracts.card import AuthenticationType
 from aop.contracts.errors import Conflict, DependencyFailed, ErrorCode, PayloadTooLarge, Reason
 from aop.contracts.identity import InvocationContext
 from aop.contracts.lineage import EventType
-from aop.ledger.group_commit import EpochFenced
-from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import TIMED_OUT, Acceptance, Opening, Terminal
+from aop.ledger.write.group_commit import EpochFenced
+from aop.ledger.write.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation, Agents
 from aop.router.a2a.outcome import Outcome

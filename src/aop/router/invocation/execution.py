@@ -10,9 +10,9 @@ from aop.base.ids import new_hex_id
 from aop.cards.checks import SchemaChecks, TooMuchSchemaWork
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import EventType
-from aop.ledger.group_commit import EpochFenced
-from aop.ledger.journal import Journal
 from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, terminal_fact
+from aop.ledger.write.group_commit import EpochFenced
+from aop.ledger.write.journal import Journal
 from aop.router.a2a.outcome import Outcome, failed
 from aop.router.a2a.sending import send_and_follow
 from aop.router.a2a.streaming import stream_chunks

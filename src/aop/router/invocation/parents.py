@@ -4,7 +4,7 @@ import asyncio
 
 from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Reason, Unauthenticated
-from aop.ledger.reader import LedgerReader, ParentFacts
+from aop.ledger.read.reader import LedgerReader, ParentFacts
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.store.problems import StoreUnavailable
 

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass, field
 
 from aop.base.clock import Clock
-from aop.ledger.epochs import Closing, close_earlier, open_epoch
-from aop.ledger.group_commit import Connect
-from aop.ledger.journal import Journal
 from aop.ledger.model import Writer
+from aop.ledger.write.epochs import Closing, close_earlier, open_epoch
+from aop.ledger.write.group_commit import Connect
+from aop.ledger.write.journal import Journal
 from aop.router.metrics import RouterMetrics
 from aop.router.settings import ROUTER_ID, RouterSettings
 from aop.serving.request_log import Level, UnitLog

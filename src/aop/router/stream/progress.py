@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
-from aop.ledger.group_commit import EpochFenced
-from aop.ledger.journal import Journal
 from aop.ledger.model import Fact, Place, Progress, progress_fact
+from aop.ledger.write.group_commit import EpochFenced
+from aop.ledger.write.journal import Journal
 
 PAUSE_SECONDS = 0.25
 

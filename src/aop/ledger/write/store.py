@@ -7,9 +7,9 @@ from typing import Any
 import asyncpg
 
 from aop.contracts.lineage import EventType
-from aop.ledger.array_literals import columns, parameters
 from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, latency_ms
 from aop.ledger.rows import OpenRow
+from aop.ledger.write.array_literals import columns, parameters
 from aop.store.database import Connection
 from aop.store.kept_statement import KeptStatement
 from aop.store.queries import queries_beside

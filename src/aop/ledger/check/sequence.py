@@ -3,10 +3,10 @@
 from collections.abc import AsyncGenerator, Callable
 from typing import Final
 
-from aop.ledger.figures.check import FiguresCheck
+from aop.ledger.check.figures import FiguresCheck
+from aop.ledger.check.tree import AT_ONCE, Breach, TreeCheck
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
 from aop.ledger.tree import store
-from aop.ledger.tree.check import AT_ONCE, Breach, TreeCheck
 from aop.ledger.tree.store import LeafCache, NumberedRows, TreeBroken
 from aop.store.database import Connection
 from aop.store.queries import queries_beside

@@ -9,13 +9,13 @@ from aop.base.ids import hex_part
 from aop.contracts.identity import InvocationContext
 from aop.contracts.lineage import InvocationDetail, InvocationRecord
 from aop.contracts.reach import ReleaseCalls
-from aop.ledger.documents import event_of, members_of, opening_events, record_of
 from aop.ledger.model import ENDS_CHILDREN, Opening
 from aop.ledger.months import require_not_archived, require_trace_not_archived
-from aop.ledger.record_filter import ListRead, Position
+from aop.ledger.read.documents import event_of, members_of, opening_events, record_of
+from aop.ledger.read.record_filter import ListRead, Position
+from aop.ledger.read.search import MAX_READ, position_in, search
+from aop.ledger.read.traces import LineageBroken, TraceItemPage, TracePage, TracePosition, items, trace_page, within
 from aop.ledger.rows import CallsRow, EventRow, ParentRow, RecordRow, TracePartRow
-from aop.ledger.search import MAX_READ, position_in, search
-from aop.ledger.traces import LineageBroken, TraceItemPage, TracePage, TracePosition, items, trace_page, within
 from aop.store.database import Connection, Database
 from aop.store.queries import queries_beside
 from aop.store.rows import to_row, to_row_or_none, to_rows

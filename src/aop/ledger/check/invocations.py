@@ -11,7 +11,7 @@ from uuid import UUID
 
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import STATUS_OF_EVENT, TERMINAL_STATUSES, TRANSITIONS, EventType
-from aop.ledger.check_span import FIRST_ID, LAST_ID, Pair, Span
+from aop.ledger.check.span import FIRST_ID, LAST_ID, Pair, Span
 from aop.ledger.model import Terminal
 from aop.store.database import Connection
 from aop.store.queries import queries_beside

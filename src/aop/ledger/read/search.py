@@ -11,8 +11,8 @@ from itertools import count
 from typing import Any, Final
 
 from aop.contracts.lineage import InvocationOrder
-from aop.ledger.candidates import BY_LATENCY, Source, conditions, newest_first
-from aop.ledger.record_filter import ListRead, Position, RecordFilter
+from aop.ledger.read.candidates import BY_LATENCY, Source, conditions, newest_first
+from aop.ledger.read.record_filter import ListRead, Position, RecordFilter
 from aop.ledger.rows import RecordRow, columns
 from aop.store.database import Connection
 from aop.store.rows import to_rows

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from aop.contracts.ledger_tree import LedgerConsistency
+from aop.ledger.check.tree import tree_breaches
 from aop.ledger.tree import proofs
-from aop.ledger.tree.check import tree_breaches
 from aop.ledger.tree.nodes import Nodes
 from aop.ledger.tree.reader import head_document
 from aop.ledger.tree.store import HeadRow, newest_head

@@ -16,8 +16,8 @@ from aop.contracts.lineage import (
     TraceError,
     TraceItem,
 )
-from aop.ledger.documents import record_of, unset
-from aop.ledger.record_filter import Position
+from aop.ledger.read.documents import record_of, unset
+from aop.ledger.read.record_filter import Position
 from aop.ledger.rows import RecordRow, TracePartRow
 
 TracePosition = tuple[datetime, int, str]

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from aop.ledger.journal import Journal
+from aop.ledger.write.journal import Journal
 from aop.store.database import Database
 from aop.store.problems import StoreUnavailable
 

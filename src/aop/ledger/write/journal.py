@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.base.loops import Loop, Loops
-from aop.ledger import store
-from aop.ledger.group_commit import (
+from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, Writer, terminal_fact
+from aop.ledger.write import store
+from aop.ledger.write.group_commit import (
     MAX_IN_BATCH,
     Absent,
     Connect,
@@ -28,9 +29,8 @@ from aop.ledger.group_commit import (
     Unknown,
     Written,
 )
-from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, Writer, terminal_fact
-from aop.ledger.open_invocations import AcceptedEnded, Facts, OpenInvocations, Step, Unsettled
-from aop.ledger.store import Entry
+from aop.ledger.write.open_invocations import AcceptedEnded, Facts, OpenInvocations, Step, Unsettled
+from aop.ledger.write.store import Entry
 from aop.store.database import Connection, Database
 from aop.store.kept_statement import KeptStatement
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from aop.ledger.check_invocations import judge_invocations
-from aop.ledger.check_span import Span, bounds_of, months_of
-from aop.ledger.sequence.check import IN_TREE_SECONDS, SequenceCheck
-from aop.ledger.tree.check import Breach
+from aop.ledger.check.invocations import judge_invocations
+from aop.ledger.check.sequence import IN_TREE_SECONDS, SequenceCheck
+from aop.ledger.check.span import Span, bounds_of, months_of
+from aop.ledger.check.tree import Breach
 from aop.store.database import Connection, translated_failures
 from aop.store.queries import queries_beside
 

@@ -7,7 +7,7 @@ and so from ending what the first one works on.
 import asyncio
 from typing import Final
 
-from aop.ledger.group_commit import Connect
+from aop.ledger.write.group_commit import Connect
 from aop.store.database import CONNECTION_LOST, Connection, translated_failures
 from aop.store.problems import StoreUnavailable
 

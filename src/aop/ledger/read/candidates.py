@@ -6,7 +6,7 @@ from typing import Any
 
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationStatus
 from aop.ledger.model import STATUS_AFTER
-from aop.ledger.record_filter import RecordFilter
+from aop.ledger.read.record_filter import RecordFilter
 
 _OPENING_OF = {status: opening for opening, status in STATUS_AFTER.items()}
 # What has no terminal belongs to an epoch that is not closed, at or behind its last checkpoint. OFFSET 0 keeps the

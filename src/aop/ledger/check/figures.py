@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from aop.ledger.check.tree import Breach
 from aop.ledger.figures.counting import DETACHED_TILES, NUMBERS_IN_TILE, TILES_IN_RUN
 from aop.ledger.figures.hours import MINUTE, FigureRow
 from aop.ledger.figures.learned import CallsByMinute, Key
 from aop.ledger.figures.tiles import TileCounts, numbers_of, rows_of_calls, rows_of_run, tile_counts
-from aop.ledger.tree.check import Breach
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
 from aop.ledger.tree.store import NumberedRows
 from aop.store.database import Connection

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
-from aop.ledger import store
 from aop.ledger.model import CANCELED, ROUTER_ENDED, terminal_fact
+from aop.ledger.write import store
 from aop.store.database import Connection, Database, translated_failures
 from aop.store.problems import StoreUnavailable
 

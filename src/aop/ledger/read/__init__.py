@@ -1,0 +1,1 @@
+"""Reads of Invocations, Traces and lists, and the documents made from their rows."""
