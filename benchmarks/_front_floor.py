@@ -14,7 +14,7 @@ from aop.net.asgi import Receive, Scope, Send
 from aop.net.http import Headers, HttpClient, Target
 from aop.net.own_server import own_server
 from aop.net.server import HttpServer, listening_socket
-from aop.serving.unit import tune_gc
+from aop.serving.unit.unit import tune_gc
 
 _SIGNED = b"the header and the claims of a credential " * 21
 _CHECKS = 500

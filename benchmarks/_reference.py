@@ -27,7 +27,7 @@ from aop.net.asgi import Receive, Scope, Send
 from aop.net.http import HttpClient, Target
 from aop.net.own_server import own_server
 from aop.net.server import HttpServer, listening_socket
-from aop.serving.unit import tune_gc
+from aop.serving.unit.unit import tune_gc
 from aop.store.database import Connection, connect
 from benchmarks.measure import peer_process
 

@@ -26,9 +26,9 @@ from aop.net.server import HttpServer, listening_socket
 from aop.net.sockets import listening_path
 from aop.router.app import build as build_router
 from aop.router.settings import RouterSettings, read_router_settings
-from aop.serving.huge_pages import use_huge_pages
-from aop.serving.unit import Unit, tune_gc
-from aop.serving.unit_settings import ROUTER_SOCKET
+from aop.serving.unit.huge_pages import use_huge_pages
+from aop.serving.unit.unit import Unit, tune_gc
+from aop.serving.unit.unit_settings import ROUTER_SOCKET
 from benchmarks._store import migrated_store
 from benchmarks._streaming_agent import agent_peer
 from benchmarks.measure import peer_process

@@ -15,7 +15,7 @@ from pathlib import Path
 from aop.local.ports import any_free_port
 from aop.local.unit import answers_ready
 from aop.net.http import Target
-from aop.serving.unit_settings import ROUTER_SOCKET
+from aop.serving.unit.unit_settings import ROUTER_SOCKET
 from benchmarks._store import migrated_store
 from benchmarks._stream_platform import StreamPlatform, control_plane_environment, install, router_environment
 from benchmarks._streaming_agent import agent_peer

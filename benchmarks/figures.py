@@ -22,7 +22,7 @@ from aop.ledger.model import Writer
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.write.epochs import open_epoch
 from aop.local.postgres import EmbeddedPostgres
-from aop.serving.unit import tune_gc
+from aop.serving.unit.unit import tune_gc
 from aop.store.database import Connection, Database, connect
 from aop.store.migrations import migrate
 from benchmarks._root_tasks import root_task

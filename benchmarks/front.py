@@ -12,13 +12,13 @@ from typing import Any
 
 import uvloop
 
-from aop.agent.call_log import log_to_stderr
+from aop.agent.server.call_log import log_to_stderr
 from aop.agent.testing import SignedRouter
 from aop.front.app import build
 from aop.front.settings import read_front_settings
 from aop.net.http import HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
-from aop.serving.unit import tune_gc
+from aop.serving.unit.unit import tune_gc
 from benchmarks._front_floor import all_checks_micros, check_micros, floor_peer
 from benchmarks._fronted_agent import agent_peer
 from benchmarks.measure import Figure, Report, Round, cpu_micros_of, interleaved, peer_process

@@ -16,7 +16,7 @@ from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.reader import TreeReader
 from aop.ledger.write.epochs import open_epoch
 from aop.local.postgres import EmbeddedPostgres
-from aop.serving.unit import tune_gc
+from aop.serving.unit.unit import tune_gc
 from aop.store.database import Database, connect
 from aop.store.migrations import migrate
 from benchmarks.figures import _SEED, _SEED_ENDS, _SERVER, EVENTS_PER_CALL

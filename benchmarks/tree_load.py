@@ -11,7 +11,7 @@ from aop.ledger.tree.growth import TreeGrowth
 from aop.net.http import HttpClient
 from aop.router.app import build as build_router
 from aop.router.settings import RouterSettings
-from aop.serving.unit import Unit
+from aop.serving.unit.unit import Unit
 from benchmarks._calls import CALLERS, UNITS, Call, Calls, costs_of, many
 from benchmarks._stream_platform import StreamPlatform, stream_platform
 from benchmarks.figures import EVENTS_PER_CALL

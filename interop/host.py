@@ -10,8 +10,8 @@ from typing import Any
 
 import uvicorn
 
-from aop.agent.guard import replayed
-from aop.agent.settings import ISSUER, guarded
+from aop.agent.guard.guard import replayed
+from aop.agent.guard.settings import ISSUER, guarded
 from aop.net.asgi import ASGIApp, Receive, Scope, Send
 
 PORT = int(sys.argv[1]) if len(sys.argv) > 1 else 0

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aop.agent import settings
-from aop.cli.front_setup import Identity, found_a2a
+from aop.agent.guard import settings
+from aop.cli.provider.front_setup import Identity, found_a2a
 from aop.local.ports import any_free_port
 from aop.local.state import RouterCredential
 from interop.environments import command

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from aop.cli import units
+from aop.cli.operator import units
 from aop.net.http.message import HttpTimeout, TransferBroken
 from proof.switchboard import Action, Armed, Provoked, Switchboard
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from aop.cli.commands import COMMANDS, GROUPS, UNITS
-from aop.cli.destination import CONSOLE, DATA, DOOR, GATEWAY, PROFILE, TOKEN, WORKSPACE
-from aop.cli.loading import Entry, help_of
-from aop.cli.problems import EXIT_CODES
+from aop.cli.shell.destination import CONSOLE, DATA, DOOR, GATEWAY, PROFILE, TOKEN, WORKSPACE
+from aop.cli.shell.loading import Entry, help_of
+from aop.cli.shell.problems import EXIT_CODES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "cli.md"
 _HEAD = """# The `aop` command

@@ -1,7 +1,7 @@
 """Writes the page of snippets from the folder `connect`, filled in for the platform that `aop up` starts."""
 
-from aop.cli import snippets
-from aop.cli.snippets import Callee, ExampleCall, Snippet
+from aop.cli.shell import snippets
+from aop.cli.shell.snippets import Callee, ExampleCall, Snippet
 
 _HEAD = """# Snippets
 

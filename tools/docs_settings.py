@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from aop.agent.settings import AgentSettings
+from aop.agent.guard.settings import AgentSettings
 from aop.base import settings as read
 from aop.base.settings import Secret
 from aop.console.settings import read_console_settings

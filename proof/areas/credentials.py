@@ -13,8 +13,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from aop.agent import ReplayMemory
-from aop.agent.attacks import attacks
-from aop.agent.replay import MAX_LIVE
+from aop.agent.check.attacks import attacks
+from aop.agent.guard.replay import MAX_LIVE
 from aop.agent.testing import SignedRequest
 from aop.base.ids import new_id
 from aop.net.http import HttpClient

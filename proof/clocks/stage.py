@@ -10,7 +10,7 @@ from typing import Any
 from nacl.signing import SigningKey
 
 from aop.agent import ReplayMemory, Trust, Verifier
-from aop.agent.verifier import Rejected
+from aop.agent.guard.verifier import Rejected
 from aop.base.canonical import to_base64url
 from aop.base.clock import utc_now
 from aop.contracts.signing import VerifyKey

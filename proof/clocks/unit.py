@@ -44,7 +44,7 @@ def install(path: Path) -> None:
 
 def main(name: str, clock: str) -> int:
     install(Path(clock))
-    from aop.cli import units  # noqa: PLC0415  the product takes its clock when it is imported
+    from aop.cli.operator import units  # noqa: PLC0415  the product takes its clock when it is imported
 
     return units.run_unit(name)
 

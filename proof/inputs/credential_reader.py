@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from aop.agent import ReplayMemory, Trust, Verifier
+from aop.agent.guard.verifier import Rejected
 from aop.agent.testing import Draft, SignedRouter, sealed
-from aop.agent.verifier import Rejected
 from aop.contracts.credential import CONTEXT_HEADERS, CredentialClaims
 from aop.contracts.documents import document
 from proof.inputs.mutation import Mutator, Reader, require

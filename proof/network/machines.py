@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aop.cli import units
+from aop.cli.operator import units
 
 _MAX_BYTES = 65536
 _CLONE_NEWNET = 0x40000000

@@ -26,15 +26,15 @@ from aop.router.metrics import RouterMetrics
 from aop.router.settings import read_router_settings
 from aop.router.targets.resolution import CardCache
 from aop.router.targets.topology import Topology
-from aop.serving.admission import Slots
-from aop.serving.application import Application
-from aop.serving.background import unit_loops
-from aop.serving.foundation import Foundation
-from aop.serving.health import Readiness
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import UnitLog
-from aop.serving.unit import Unit, _drain
-from aop.serving.write_check import WriteCheck
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.application import Application
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.unit.background import unit_loops
+from aop.serving.unit.foundation import Foundation
+from aop.serving.unit.health import Readiness
+from aop.serving.unit.unit import Unit, _drain
+from aop.serving.unit.write_check import WriteCheck
 from aop.store.database import Database
 from proof.simulation.control_plane import AGENT_HOST, RELEASES, Published
 from tests.ledger.simulated.connection import StorePool, connect

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from aop.agent import AgentContext, AgentSettings, Guard, ReplayMemory, Verifier, current
-from aop.agent.calls import NestedCalls
-from aop.agent.proofs import ProofDirectory, Proofs
+from aop.agent.call.calls import NestedCalls
+from aop.agent.guard.proofs import ProofDirectory, Proofs
 from aop.agent.testing import SignedRequest, SignedRouter
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.http import Answer, HttpClient, Target

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aop.agent import AgentContext
-from aop.agent.calls import NestedCalls
+from aop.agent.call.calls import NestedCalls
 from aop.base.settings import Secret
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.server import HttpServer, listening_socket

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from aop.a2a.versions import A2AVersion
-from aop.agent.a2a_address import MAX_CARD_BYTES, AgentNotFound, AgentSilent, find_agent
+from aop.agent.check.a2a_address import MAX_CARD_BYTES, AgentNotFound, AgentSilent, find_agent
 from aop.local.ports import any_free_port
 from aop.net.origin import Endpoint, InvalidEndpoint
 from tests.support.foreign_agent import NEW, OLD, ForeignAgent, Json, card_0_3, card_1_0, foreign_agent

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from aop.agent.attacks import Attack, attacks
+from aop.agent.check.attacks import Attack, attacks
 from tests.agent.agents import RunningAgent, require_rejection, running_agent
 
 MESSAGE = {"jsonrpc": "2.0", "id": "1", "method": "tasks/get", "params": {"id": "t", "historyLength": 1}}

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aop.a2a.versions import A2AVersion
-from aop.agent.a2a_card import MAX_SKILLS, A2ASecurity, NotAnAgentCard, is_agent_card, read_agent_card
-from aop.agent.card_draft import CardDraft, draft_of, endpoint_of
+from aop.agent.check.a2a_card import MAX_SKILLS, A2ASecurity, NotAnAgentCard, is_agent_card, read_agent_card
+from aop.agent.check.card_draft import CardDraft, draft_of, endpoint_of
 from aop.cards.rules import card_violations
 from aop.contracts.documents import document
 from aop.net.origin import Endpoint

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from aop.agent import AgentSettings, guarded
-from aop.agent.check import AgentCheck, Subject
+from aop.agent.check.check import AgentCheck, Subject
 from aop.agent.testing import SignedRouter
 from aop.contracts.card import AgentCard
 from aop.net.asgi import ASGIApp, Receive, Scope, Send

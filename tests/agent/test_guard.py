@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aop.agent import AgentSettings, Guard, ProofPage, ReplayMemory, Verifier
-from aop.agent.calls import NestedCalls
+from aop.agent.call.calls import NestedCalls
 from aop.agent.testing import SignedRouter
 from aop.net.asgi import Message
 from aop.net.http import HttpError

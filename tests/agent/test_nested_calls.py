@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aop.agent import AgentContext, DelegationMissing, NestedCallFailed, NestedCallInterrupted
-from aop.agent.calls import NestedCalls
+from aop.agent.call.calls import NestedCalls
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.result_stream import ResultStreamReader, StreamBroken

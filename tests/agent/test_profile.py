@@ -8,8 +8,8 @@ import pytest
 
 from aop.a2a.answers import AgentFault
 from aop.a2a.v0_3 import Task, TaskState
-from aop.agent import profile
-from aop.agent.profile import RpcRefused, StreamJudge
+from aop.agent.check import profile
+from aop.agent.check.profile import RpcRefused, StreamJudge
 from aop.contracts.documents import compiled
 from tests.support.vectors import each
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from aop.agent import AgentContext, TaskLimits
-from aop.agent.endpoint import A2AEndpoint
+from aop.agent.server.endpoint import A2AEndpoint
 from aop.net.asgi import Message
 from tests.agent.served import BLOCKING, ServedAgent, echo, message, served_agent
 from tests.support.waiting import becomes_true, promptly

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from aop.agent import AgentServer
-from aop.agent.a2a_card import read_agent_card
-from aop.agent.skills import SkillsMismatch
+from aop.agent.check.a2a_card import read_agent_card
+from aop.agent.server.skills import SkillsMismatch
 from aop.contracts.documents import document
 from tests.agent.agents import ask
 from tests.agent.served import BLOCKING, PATH, ServedAgent, card_for, echo, message, message_of, served_agent

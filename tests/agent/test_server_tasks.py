@@ -11,7 +11,7 @@ import pytest
 
 from aop.a2a.v0_3 import TaskState
 from aop.agent import AgentContext, AgentSkill, InputRefused, NestedCallFailed, current
-from aop.agent.task import NEXT_STATES, SkillTask
+from aop.agent.server.task import NEXT_STATES, SkillTask
 from aop.contracts.errors import ErrorCode
 from tests.agent.agents import ask
 from tests.agent.served import BLOCKING, PATH, ServedAgent, echo, message, message_of, served_agent

@@ -118,7 +118,7 @@ def test_a_local_platform_is_found_from_a_folder_below_it_without_configuration(
     (tmp_path / ".aop").symlink_to(stack.platform.data)
     (tmp_path / "deep" / "down").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "deep" / "down")
-    from aop.cli.destination import find_local  # noqa: PLC0415
+    from aop.cli.shell.destination import find_local  # noqa: PLC0415
 
     found = find_local(Path.cwd(), {})
     assert found is not None

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from aop.agent.card import load_card
+from aop.agent.guard.card import load_card
 from aop.base.settings import Secret
-from aop.cli.destination import Destination
-from aop.cli.output import Output
-from aop.cli.problems import CommandProblem
-from aop.cli.publish_probe import ProbeChoices, PublishProbe
+from aop.cli.provider.publish_probe import ProbeChoices, PublishProbe
+from aop.cli.shell.destination import Destination
+from aop.cli.shell.output import Output
+from aop.cli.shell.problems import CommandProblem
 from aop.contracts.card import AgentCard
 from aop.local.ports import any_free_port
 from tests.cli.conftest import Aop

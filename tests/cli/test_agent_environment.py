@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from aop.cli.agent_environment import python_of
-from aop.cli.output import Output
-from aop.cli.problems import CommandProblem
+from aop.cli.provider.agent_environment import python_of
+from aop.cli.shell.output import Output
+from aop.cli.shell.problems import CommandProblem
 from aop.local import agent_packages
 from aop.local.installing import SetupProgress
 

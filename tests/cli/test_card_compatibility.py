@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from aop.cards.compatibility.skills import skill_compatibilities
-from aop.cli.card_difference import CardDifference
+from aop.cli.shell.card_difference import CardDifference
 from aop.contracts.compatibility import SkillAnswers
 from tests.support.cards import a_card
 

@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
-from aop.cli import snippets
-from aop.cli.snippets import Callee, ExampleCall
+from aop.cli.shell import snippets
+from aop.cli.shell.snippets import Callee, ExampleCall
 from tests.cli.conftest import Aop, Stack
 
 pytestmark = pytest.mark.second_ring

@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from aop.cli import snippets
+from aop.cli.shell import snippets
 from interop.snippets import AGENT, ANSWER, SKILL
 from tests.cli.conftest import Aop, Stack
 from tests.support.waiting import PATIENCE_SECONDS

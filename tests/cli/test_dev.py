@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aop.cli.dev_changes import PROGRAM, changes_of
+from aop.cli.provider.dev_changes import PROGRAM, changes_of
 from aop.local.ports import is_free
 from aop.net.address_settings import ListenAddress
 from tests.cli.conftest import Aop, Stack

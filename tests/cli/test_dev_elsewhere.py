@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from aop.agent import settings
+from aop.agent.guard import settings
 from tests.cli.conftest import Aop, Stack
 from tests.cli.developed import Developed, new_project
 from tests.cli.programs import program

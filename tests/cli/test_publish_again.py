@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from aop.a2a.versions import A2AVersion
-from aop.agent.a2a_address import FoundAgent
-from aop.agent.a2a_card import read_agent_card
-from aop.agent.card import public_card
-from aop.agent.card_comparison import differences
+from aop.agent.check.a2a_address import FoundAgent
+from aop.agent.check.a2a_card import read_agent_card
+from aop.agent.check.card_comparison import differences
+from aop.agent.guard.card import public_card
 from aop.base import assets
 from aop.base.semver import Version
-from aop.cli.card_version import VersionPart, raised, with_version
+from aop.cli.shell.card_version import VersionPart, raised, with_version
 from aop.contracts.card import AgentCard
 from tests.cli.conftest import Aop, Greeter, Stack
 from tests.local.caller import Caller

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from aop.cli.invocation_lines import explained
+from aop.cli.shell.invocation_lines import explained
 from aop.contracts.errors import ErrorCode, Reason, code_entries, reason_pairs
 from aop.contracts.lineage import InvocationRecord
 from aop.contracts.recovery import recovery_of

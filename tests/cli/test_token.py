@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from aop.cli.problems import CommandProblem
-from aop.cli.token_store import make_code_on_store
+from aop.cli.shell.problems import CommandProblem
+from aop.cli.shell.token_store import make_code_on_store
 from aop.control_plane.gateway.tokens import is_well_formed
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests

@@ -12,7 +12,7 @@ import pytest
 
 from aop import __version__
 from aop.cli.commands import COMMANDS, GROUPS
-from aop.cli.loading import Entry, help_of
+from aop.cli.shell.loading import Entry, help_of
 from tests.cli.conftest import Aop
 from tests.support.every import every
 from tests.support.waiting import PATIENCE_SECONDS

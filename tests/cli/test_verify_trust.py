@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aop.cli.verify_bundle import FAULTS, Wrong, read, verify
+from aop.cli.shell.verify_bundle import FAULTS, Wrong, read, verify
 from tests.cli.conftest import Aop
 from tests.cli.forging import (
     EVENTS,

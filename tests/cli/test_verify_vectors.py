@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aop.cli.verify_bundle import FAULTS, verify
+from aop.cli.shell.verify_bundle import FAULTS, verify
 from aop.contracts.documents import document
 from tests.support.vectors import each
 

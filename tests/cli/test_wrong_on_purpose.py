@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from aop.cli.input_forms import form_of
-from aop.cli.similar import similar
+from aop.cli.shell.input_forms import form_of
+from aop.cli.shell.similar import similar
 from tests.cli.conftest import Aop, Stack
 from tests.support.waiting import PATIENCE_SECONDS
 

@@ -15,7 +15,7 @@ from aop.client import (
 )
 from aop.contracts.errors import ErrorCode
 from aop.contracts.invocation import StreamEventType
-from aop.serving.streaming import SILENCE_SECONDS
+from aop.serving.edge.streaming import SILENCE_SECONDS
 from tests.client.gateway import (
     END,
     TRACE,

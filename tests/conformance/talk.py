@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from aop.a2a.v0_3 import Message, Task
-from aop.agent import profile
+from aop.agent.check import profile
 from aop.net.http import Answer, HttpClient, Target
 from aop.net.sse import EventParser
 from tests.agent.agents import ask

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from aop.agent.attacks import Attack, attacks
+from aop.agent.check.attacks import Attack, attacks
 from aop.net.http import HttpClient
 from tests.agent.agents import ask, require_rejection
 from tests.agent.samples import RunningSample

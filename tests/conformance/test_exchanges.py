@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from aop.a2a.v0_3 import TaskState
-from aop.agent import profile
-from aop.agent.profile import RpcRefused, StreamJudge
+from aop.agent.check import profile
+from aop.agent.check.profile import RpcRefused, StreamJudge
 from aop.contracts.documents import document
 from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from aop.a2a.v0_3 import TaskState
-from aop.agent import profile
-from aop.agent.profile import StreamJudge
+from aop.agent.check import profile
+from aop.agent.check.profile import StreamJudge
 from aop.local.ports import any_free_port
 from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample, running_sample

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from aop.agent.check import AgentCheck, Subject
+from aop.agent.check.check import AgentCheck, Subject
 from aop.contracts.documents import compiled, document
 from aop.net.origin import Endpoint
 from tests.agent.samples import SAMPLES, RunningSample
@@ -41,7 +41,7 @@ def test_the_card_of_a_sample_agent_is_valid_and_names_an_example_per_skill(name
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_agent_kit_needs_nothing_of_the_platform(name: str) -> None:
     code = (
-        "import sys, aop.agent, aop.agent.testing, aop.agent.check\n"
+        "import sys, aop.agent, aop.agent.testing, aop.agent.check.check\n"
         "platform = {'asyncpg', 'uvloop', 'jsonschema_rs', 'prometheus_client', 'click', 'rich', 'starlette'}\n"
         "sys.exit(1 if platform & sys.modules.keys() else 0)"
     )

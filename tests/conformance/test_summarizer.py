@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from aop.a2a.v0_3 import Task, TaskState
-from aop.agent import profile
-from aop.agent.profile import RpcRefused, StreamJudge
+from aop.agent.check import profile
+from aop.agent.check.profile import RpcRefused, StreamJudge
 from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample
 from tests.conformance.talk import Talk, data

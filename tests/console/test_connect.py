@@ -6,8 +6,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from aop.cli import snippets
-from aop.cli.snippets import Callee, ExampleCall
+from aop.cli.shell import snippets
+from aop.cli.shell.snippets import Callee, ExampleCall
 from tests.console.browser import Tab
 
 pytestmark = pytest.mark.second_ring

@@ -10,9 +10,9 @@ from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings
-from aop.serving.application import Application
-from aop.serving.routing import Route
-from aop.serving.unit import Unit
+from aop.serving.edge.application import Application
+from aop.serving.edge.routing import Route
+from aop.serving.unit.unit import Unit
 from tests.support.openapi import openapi_operations
 from tests.support.settings import control_plane_environment, router_environment
 from tools.contract_bundle import Json, resolve, surfaces

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aop.agent.card import PUBLIC_CARD_PATH
+from aop.agent.guard.card import PUBLIC_CARD_PATH
 from aop.base import assets
 from tests.docs.blocks import RUN, Block
 from tests.support.waiting import PATIENCE_SECONDS

@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from aop.agent.settings import AgentSettings
+from aop.agent.guard.settings import AgentSettings
 from aop.base.settings import SettingsRefused, database_url
 from aop.console.settings import read_console_settings
 from aop.control_plane.settings import read_control_plane_settings

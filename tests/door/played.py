@@ -9,10 +9,10 @@ from aop.door.gateway import ArrivingResult
 from aop.door.protocol import DoorParts, DoorRoute
 from aop.door.request import DoorRequest
 from aop.net.sse import frame
-from aop.serving.body import read_bytes
-from aop.serving.response import JSON, Response
-from aop.serving.routing import RouteAnswer
-from aop.serving.streaming import EventStream
+from aop.serving.edge.body import read_bytes
+from aop.serving.edge.response import JSON, Response
+from aop.serving.edge.routing import RouteAnswer
+from aop.serving.edge.streaming import EventStream
 from tests.support.loop import CAPABILITY
 
 MAX_BYTES = 1_048_576

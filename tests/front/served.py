@@ -15,7 +15,7 @@ from aop.front.app import build
 from aop.front.settings import resolve
 from aop.net.http import HttpClient
 from aop.net.server import HttpServer, listening_socket
-from aop.serving.health import Readiness
+from aop.serving.unit.health import Readiness
 from tests.agent.served import ServedAgent
 from tests.support.cards import a_card, a_skill
 from tests.support.waiting import PATIENCE_SECONDS

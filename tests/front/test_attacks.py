@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from aop.agent.attacks import attacks
+from aop.agent.check.attacks import attacks
 from tests.agent.agents import ask, require_rejection
 from tests.agent.served import message
 from tests.front.played import PlayedAgent, before

@@ -18,7 +18,7 @@ from aop.front.settings import read_front_settings, resolve
 from aop.front.upstream import Upstream, UpstreamRequest
 from aop.net.origin import Endpoint
 from aop.net.policy import Resolver
-from aop.serving.unit_settings import CannotStart
+from aop.serving.unit.unit_settings import CannotStart
 from tests.agent.served import message
 from tests.front.played import PlayedAgent, before
 from tests.front.served import card_of, served_front, settings_of

@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from aop.base.canonical import to_base64url
-from aop.serving.paging import DEFAULT_LIMIT
+from aop.serving.edge.paging import DEFAULT_LIMIT
 from tests.support.loop import SPACE, Platform, running_platform
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER

@@ -17,7 +17,7 @@ from aop.local.ports import Ports
 from aop.local.secrets import _new_secrets
 from aop.local.state import DatabaseUrls
 from aop.router.settings import read_router_settings
-from aop.serving.unit_settings import Stopping
+from aop.serving.unit.unit_settings import Stopping
 
 PORTS = Ports(9080, 9081, 9082, (9091, 9092, 9093), 9083)
 SECRETS = _new_secrets()

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from aop.base.canonical import canonical
-from aop.cli import verify_bundle
-from aop.cli.verify_bundle import FAULTS, verify
+from aop.cli.shell import verify_bundle
+from aop.cli.shell.verify_bundle import FAULTS, verify
 from aop.client.bundles import whole_bundle
 from aop.contracts.documents import document
 from aop.contracts.ledger_tree import BundledPart, LedgerBundlePage, LedgerHead

@@ -7,8 +7,8 @@ import time
 import pytest
 from nacl.signing import SigningKey
 
-from aop.agent.replay import ReplayMemory
-from aop.agent.verifier import Rejected, Trust, Verifier
+from aop.agent.guard.replay import ReplayMemory
+from aop.agent.guard.verifier import Rejected, Trust, Verifier
 from aop.base.canonical import to_base64url
 from aop.contracts.credential import CONTEXT_HEADERS
 from aop.contracts.documents import document

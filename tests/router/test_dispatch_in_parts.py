@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from aop.base.clock import from_text
-from aop.serving import body as body_module
+from aop.serving.edge import body as body_module
 from tests.router.conftest import Lone, LoneRouter
 from tests.support.errors import require_error
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER

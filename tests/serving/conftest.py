@@ -10,18 +10,18 @@ import pytest_asyncio
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, Forbidden
-from aop.serving.admission import Slots
-from aop.serving.application import Application
-from aop.serving.body import read_json
-from aop.serving.health import Readiness, health_routes
-from aop.serving.metrics import UnitMetrics
-from aop.serving.query import boolean
-from aop.serving.request import Request
-from aop.serving.request_log import UnitLog
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route, RouteAnswer
-from aop.serving.streaming import EventStream
-from aop.serving.unit import Unit
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.application import Application
+from aop.serving.edge.body import read_json
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.query import boolean
+from aop.serving.edge.request import Request
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route, RouteAnswer
+from aop.serving.edge.streaming import EventStream
+from aop.serving.unit.health import Readiness, health_routes
+from aop.serving.unit.unit import Unit
 from aop.store.problems import StoreUnavailable
 from tests.support.units import RunningUnit, running
 

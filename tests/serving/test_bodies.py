@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from aop.serving import body as body_module
+from aop.serving.edge import body as body_module
 from tests.base.json_corpus import CORPUS
 from tests.serving.conftest import LIMIT
 from tests.support.errors import require_error

@@ -10,7 +10,7 @@ import pytest
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.server import HttpServer, ServerLimits
 from aop.net.sockets import listening_socket
-from aop.serving.connection_counts import ConnectionCounts
+from aop.serving.workers.connection_counts import ConnectionCounts
 from tests.support.waiting import becomes_true
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from aop.contracts.documents import document
 from aop.net.server import ConnectionEvent
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import RuntimeRecords, UnitLog
-from aop.serving.unit import ConnectionRecords, require_descriptors
-from aop.serving.unit_settings import CannotStart, Descriptors
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.request_log import RuntimeRecords, UnitLog
+from aop.serving.unit.unit import ConnectionRecords, require_descriptors
+from aop.serving.unit.unit_settings import CannotStart, Descriptors
 
 
 @pytest.mark.rows("SAFE-07")

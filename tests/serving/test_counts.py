@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry, Counter, generate_latest
 
-from aop.serving.metrics import Counts
+from aop.serving.edge.metrics import Counts
 
 
 def test_a_scraper_sees_what_the_usual_counter_would_show() -> None:

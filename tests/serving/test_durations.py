@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 
-from aop.serving.metrics import Durations
+from aop.serving.edge.metrics import Durations
 
 BOUNDS = (0.001, 0.5, 1, 10)
 SEEN = (0.0, 0.0005, 0.001, 0.0011, 0.5, 0.7, 1, 9.99, 10, 11, 3600)

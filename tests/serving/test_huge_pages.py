@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from aop.serving.huge_pages import _own_memory
+from aop.serving.unit.huge_pages import _own_memory
 
 pytestmark = pytest.mark.second_ring
 
@@ -19,7 +19,7 @@ _MAPS = """\
 7ffc10000000-7ffc10400000 rw-p 00000000 00:00 0 [stack]
 """
 _WORKS_ON = """
-from aop.serving.huge_pages import use_huge_pages
+from aop.serving.unit.huge_pages import use_huge_pages
 kept = [bytes([number % 251]) * 4096 for number in range(4096)]
 use_huge_pages()
 use_huge_pages()

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from aop.cards.checks import IN_LOOP_BYTES
-from aop.serving import body as body_module
+from aop.serving.edge import body as body_module
 from tests.cards.test_checks import children_of
 from tests.serving.conftest import Workbench
 from tests.serving.test_bodies import violations

@@ -7,15 +7,15 @@ import pytest
 import pytest_asyncio
 
 from aop.contracts.errors import Envelope
-from aop.serving.application import Application
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.health import Readiness
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request import Request
-from aop.serving.request_log import UnitLog
-from aop.serving.response import Response
-from aop.serving.routing import Route
-from aop.serving.unit import Unit
+from aop.serving.edge.application import Application
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.request import Request
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.edge.response import Response
+from aop.serving.edge.routing import Route
+from aop.serving.unit.health import Readiness
+from aop.serving.unit.unit import Unit
 from tests.support.errors import require_error
 from tests.support.settings import principals
 from tests.support.units import RunningUnit, running

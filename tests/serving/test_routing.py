@@ -1,8 +1,8 @@
 """The table of routes: what a path leads to is kept for a while, and nothing of one request reaches another."""
 
-from aop.serving.request import Request
-from aop.serving.response import Response
-from aop.serving.routing import Route, RouteTable
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response
+from aop.serving.edge.routing import Route, RouteTable
 
 
 async def nothing(request: Request) -> Response:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from aop.serving.worker_link import SILENT_TURNS, LinkLost, WorkerLink
+from aop.serving.workers.worker_link import SILENT_TURNS, LinkLost, WorkerLink
 from tests.support.waiting import patience
 
 pytestmark = pytest.mark.rows("SOUND-06")

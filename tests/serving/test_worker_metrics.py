@@ -1,7 +1,7 @@
 """Metrics of several workers as one page: sums, the least or the greatest of a gauge, and nothing that goes back."""
 
-from aop.serving.metrics import UnitMetrics
-from aop.serving.worker_metrics import packed, text_of_all, with_ended
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.worker_metrics import packed, text_of_all, with_ended
 
 
 def worker(requests: int, ready: bool) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from aop.net.http import HttpClient, Target
 from aop.net.server import HttpServer, ServerLimits, WorkerSocket
 from aop.net.sockets import listening_socket
-from aop.serving.connection_counts import ConnectionCounts, WorkerCount, WorkerFirst
+from aop.serving.workers.connection_counts import ConnectionCounts, WorkerCount, WorkerFirst
 from tests.net.http_wire import soon
 from tests.serving.test_connection_counts import Callers, no_content
 from tests.support.waiting import becomes_true

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from aop.net.sockets import listening_socket
-from aop.serving.parent import Parent, WorkersPlan
-from aop.serving.request_log import UnitLog
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.workers.parent import Parent, WorkersPlan
 from tests.support.waiting import becomes_true, patience
 
 pytestmark = [pytest.mark.rows("HA-05"), pytest.mark.second_ring]
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.rows("HA-05"), pytest.mark.second_ring]
 WORKER = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from aop.serving.worker_group import WorkerGroup, WorkerPlace
+from aop.serving.workers.worker_group import WorkerGroup, WorkerPlace
 
 async def work(folder):
     place = WorkerPlace.of(os.environ)

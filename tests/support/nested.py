@@ -10,8 +10,8 @@ from typing import Any
 from nacl.signing import SigningKey
 
 from aop.agent import AgentContext, Guard, NestedCallFailed, ProofPage, ReplayMemory, Trust, Verifier
-from aop.agent.calls import NestedCalls
-from aop.agent.guard import SCOPE_KEY
+from aop.agent.call.calls import NestedCalls
+from aop.agent.guard.guard import SCOPE_KEY
 from aop.base.canonical import to_base64url
 from aop.base.ids import new_hex_id
 from aop.contracts.signing import VerifyKey

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-from aop.serving.unit import Unit
+from aop.serving.unit.unit import Unit
 from tests.support.units import running
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from aop.net.http import Answer, HttpClient, Target
 from aop.net.server import HttpServer, ServerLimits, listening_socket
-from aop.serving.unit import Unit
+from aop.serving.unit.unit import Unit
 from tests.support.conformance import require_conformance
 from tests.support.waiting import PATIENCE_SECONDS
 

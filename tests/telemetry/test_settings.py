@@ -125,7 +125,7 @@ def test_a_bad_value_stops_both_units_with_the_name_of_the_setting(name: str, va
 
 def test_a_unit_without_a_collector_loads_nothing_of_opentelemetry() -> None:
     code = (
-        "import sys, aop.control_plane.app, aop.router.app, aop.serving.background\n"
+        "import sys, aop.control_plane.app, aop.router.app, aop.serving.unit.background\n"
         "print([name for name in sys.modules if name.partition('.')[0] in {'opentelemetry', 'google'}])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -140,10 +140,10 @@ def test_a_collector_without_the_extra_stops_the_start_with_what_to_install() ->
         "from aop.base.loops import Loops\n"
         "from aop.net.policy import Resolver, system_lookup\n"
         "from aop.base.settings import SettingsReader\n"
-        "from aop.serving.metrics import UnitMetrics\n"
-        "from aop.serving.request_log import UnitLog\n"
-        "from aop.serving.background import Observed, start_telemetry\n"
-        "from aop.serving.unit_settings import CannotStart\n"
+        "from aop.serving.edge.metrics import UnitMetrics\n"
+        "from aop.serving.edge.request_log import UnitLog\n"
+        "from aop.serving.unit.background import Observed, start_telemetry\n"
+        "from aop.serving.unit.unit_settings import CannotStart\n"
         "from aop.telemetry.settings import read_telemetry_settings\n"
         "async def main():\n"
         "    log, metrics = UnitLog('router'), UnitMetrics('router')\n"

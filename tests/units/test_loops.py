@@ -27,10 +27,10 @@ from aop.local.state import DatabaseUrls
 from aop.router.invocation.parents import ParentWatch
 from aop.router.targets.topology import Topology
 from aop.router.targets.topology_watch import TopologyWatch
-from aop.serving.background import unit_loops
-from aop.serving.health import Readiness
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import UnitLog
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.unit.background import unit_loops
+from aop.serving.unit.health import Readiness
 from aop.telemetry.export import Repeating
 from tests.support.collector import running_collector
 from tests.support.every import every

@@ -7,7 +7,7 @@ import pytest
 from aop.base.settings import SettingsRefused
 from aop.control_plane.settings import read_control_plane_settings
 from aop.router.settings import read_router_settings
-from aop.serving.unit_settings import Stopping
+from aop.serving.unit.unit_settings import Stopping
 from tests.support.every import every
 from tests.support.settings import OIDC, control_plane_environment, router_environment
 

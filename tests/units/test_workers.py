@@ -11,7 +11,7 @@ import pytest
 
 from aop.control_plane.gateway.tokens import issue_token
 from aop.local.state import DatabaseUrls
-from aop.serving.worker_link import SILENT_TURNS
+from aop.serving.workers.worker_link import SILENT_TURNS
 from tests.support.processes import children, is_alive
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
 from tests.units.processes import UNITS, environment, run_to_end, served, status_of, wrong_login

@@ -3,8 +3,8 @@
 from typing import Final
 
 from aop.a2a.rpc import MessageParams, RpcFault, TaskParams, UserMessage, failure, read_params, read_request
-from aop.agent.guard import JSON, replayed, respond
-from aop.agent.methods import SEND, STREAM
+from aop.agent.guard.guard import JSON, replayed, respond
+from aop.agent.server.methods import SEND, STREAM
 from aop.net.asgi import ASGIApp, Receive, Scope, Send
 
 _MESSAGES: Final = frozenset({SEND, STREAM})

@@ -9,18 +9,18 @@ except ModuleNotFoundError:
 
     raise ModuleNotFoundError(f"aop.agent needs the extra agent: {install_line('agent')}", name="nacl") from None
 
-from aop.agent.calls import NestedCallFailed, NestedCallInterrupted, NestedCalls
-from aop.agent.card import load_card, public_card
-from aop.agent.context import AgentContext, DelegationMissing
-from aop.agent.guard import Guard, current
-from aop.agent.nested_stream import NestedStream
-from aop.agent.proofs import ProofDirectory, ProofPage
-from aop.agent.replay import ReplayMemory
-from aop.agent.server import AgentServer, serve
-from aop.agent.settings import AgentSettings, guarded, handed_sockets
-from aop.agent.skills import AgentSkill, InputRefused, SkillFunction
-from aop.agent.tasks import TaskLimits
-from aop.agent.verifier import Rejected, Trust, Verifier
+from aop.agent.call.calls import NestedCallFailed, NestedCallInterrupted, NestedCalls
+from aop.agent.call.nested_stream import NestedStream
+from aop.agent.guard.card import load_card, public_card
+from aop.agent.guard.context import AgentContext, DelegationMissing
+from aop.agent.guard.guard import Guard, current
+from aop.agent.guard.proofs import ProofDirectory, ProofPage
+from aop.agent.guard.replay import ReplayMemory
+from aop.agent.guard.settings import AgentSettings, guarded, handed_sockets
+from aop.agent.guard.verifier import Rejected, Trust, Verifier
+from aop.agent.server.server import AgentServer, serve
+from aop.agent.server.skills import AgentSkill, InputRefused, SkillFunction
+from aop.agent.server.tasks import TaskLimits
 from aop.contracts.signing import VerifyKey
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import msgspec
 
-from aop.agent import settings
+from aop.agent.guard import settings
 from aop.base.canonical import to_base64url
 from aop.base.clock import Clock, utc_now
 from aop.base.ids import new_id, new_trace_id

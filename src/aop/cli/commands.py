@@ -7,8 +7,8 @@ import click
 from click.exceptions import Exit
 
 from aop import __version__
-from aop.cli import options
-from aop.cli.loading import Entry, LazyGroup
+from aop.cli.shell import options
+from aop.cli.shell.loading import Entry, LazyGroup
 from aop.local.terminal import write_line
 
 PROVIDER, CONSUMER, OPERATOR = "Provider (publish Agents)", "Consumer (use Agents)", "Operator"
@@ -25,126 +25,183 @@ GROUPS = {
 }
 
 COMMANDS = (
-    Entry("up", "aop.cli.up:up", "Run the whole platform on this machine until Ctrl-C.", LOCAL, serves=True),
-    Entry("status", "aop.cli.status:status", "Show the health of the platform.", LOCAL),
-    Entry("demo", "aop.cli.demo:demo", "Watch two calls of the sample Agents: a stream, and a tree of calls.", LOCAL),
-    Entry("open", "aop.cli.sign_in_link:open_console", "Make a fresh link that signs in to the Console.", ACCESS),
-    Entry("login", "aop.cli.login:login", "Save the address of a Gateway and an access token as a profile.", ACCESS),
-    Entry("logout", "aop.cli.login:logout", "Delete a profile and its token; end its session.", ACCESS),
-    Entry("profiles", "aop.cli.login:profiles", "List the profiles, or choose the one in use.", ACCESS),
-    Entry("workspace create", "aop.cli.workspace:create", "Create a Workspace."),
-    Entry("workspace list", "aop.cli.workspace:list_workspaces", "List your Workspaces and those shared with you."),
-    Entry("workspace use", "aop.cli.workspace:use", "Choose the Workspace that commands use from now on."),
-    Entry("workspace callers add", "aop.cli.callers:add", "Let a principal read a Workspace and invoke in it."),
-    Entry("workspace callers remove", "aop.cli.callers:remove", "Stop sharing a Workspace with a principal."),
-    Entry("workspace callers list", "aop.cli.callers:list_callers", "List the callers of a Workspace."),
-    Entry("init", "aop.cli.init:init", "Create a working Agent project.", PROVIDER),
+    Entry("up", "operator.up:up", "Run the whole platform on this machine until Ctrl-C.", LOCAL, serves=True),
+    Entry("status", "operator.status:status", "Show the health of the platform.", LOCAL),
+    Entry(
+        "demo",
+        "consumer.demo:demo",
+        "Watch two calls of the sample Agents: a stream, and a tree of calls.",
+        LOCAL,
+    ),
+    Entry("open", "consumer.sign_in_link:open_console", "Make a fresh link that signs in to the Console.", ACCESS),
+    Entry(
+        "login",
+        "consumer.login:login",
+        "Save the address of a Gateway and an access token as a profile.",
+        ACCESS,
+    ),
+    Entry("logout", "consumer.login:logout", "Delete a profile and its token; end its session.", ACCESS),
+    Entry("profiles", "consumer.login:profiles", "List the profiles, or choose the one in use.", ACCESS),
+    Entry("workspace create", "consumer.workspace:create", "Create a Workspace."),
+    Entry(
+        "workspace list",
+        "consumer.workspace:list_workspaces",
+        "List your Workspaces and those shared with you.",
+    ),
+    Entry("workspace use", "consumer.workspace:use", "Choose the Workspace that commands use from now on."),
+    Entry("workspace callers add", "consumer.callers:add", "Let a principal read a Workspace and invoke in it."),
+    Entry("workspace callers remove", "consumer.callers:remove", "Stop sharing a Workspace with a principal."),
+    Entry("workspace callers list", "consumer.callers:list_callers", "List the callers of a Workspace."),
+    Entry("init", "provider.init:init", "Create a working Agent project.", PROVIDER),
     Entry(
         "dev",
-        "aop.cli.dev:dev",
+        "provider.dev:dev",
         "Run an Agent project while you work on it: each save counts.",
         PROVIDER,
         serves=True,
     ),
-    Entry("card check", "aop.cli.card:check", "Check an Agent Card by every rule of the Registry."),
-    Entry("card from-a2a", "aop.cli.card_import:from_a2a", "Make a Card from the agent card of an existing Agent."),
+    Entry("card check", "provider.card:check", "Check an Agent Card by every rule of the Registry."),
+    Entry(
+        "card from-a2a",
+        "provider.card_import:from_a2a",
+        "Make a Card from the agent card of an existing Agent.",
+    ),
     Entry(
         "agent run",
-        "aop.cli.agent_run:run",
+        "provider.agent_run:run",
         "Run an Agent project with the settings of the local platform.",
         serves=True,
     ),
     Entry(
-        "agent check", "aop.cli.agent:check", "Test a running Agent with calls it must accept and calls it must refuse."
+        "agent check",
+        "provider.agent:check",
+        "Test a running Agent with calls it must accept and calls it must refuse.",
     ),
-    Entry("agent list", "aop.cli.agent_list:list_agents", "List the Agents you own, with their states."),
-    Entry("agent show", "aop.cli.agent_show:show", "Show an Agent: its versions, skills and permissions."),
+    Entry("agent list", "provider.agent_list:list_agents", "List the Agents you own, with their states."),
+    Entry("agent show", "provider.agent_show:show", "Show an Agent: its versions, skills and permissions."),
     Entry(
         "front",
-        "aop.cli.front:front",
+        "provider.front:front",
         "Run in front of an Agent of any kind, so that it can be published.",
         PROVIDER,
         serves=True,
     ),
     Entry(
         "publish",
-        "aop.cli.publish:publish",
+        "provider.publish:publish",
         "Publish an Agent: register, prove and release it in one command.",
         PROVIDER,
     ),
-    Entry("release list", "aop.cli.release:list_releases", "List the Releases of a provider."),
-    Entry("release show", "aop.cli.release:show", "Show one Release."),
-    Entry("release suspend", "aop.cli.release:suspend", "Suspend a Release: no new Invocation uses it."),
-    Entry("release revoke", "aop.cli.release:revoke", "Revoke a Release for good."),
-    Entry("search", "aop.cli.search:search", "Find published Agents by words, capability or owner.", CONSUMER),
-    Entry("install", "aop.cli.install:install", "Install an Agent, with the permissions you accept.", CONSUMER),
-    Entry("upgrade", "aop.cli.upgrade:upgrade", "Move an Installation to a newer version, in one step.", CONSUMER),
-    Entry("installations", "aop.cli.installations:installations", "List the Installations of a Workspace.", CONSUMER),
-    Entry("enable", "aop.cli.installations:enable", "Enable a disabled Installation.", CONSUMER),
-    Entry("disable", "aop.cli.installations:disable", "Disable an Installation; its Agent is not invoked.", CONSUMER),
-    Entry("uninstall", "aop.cli.installations:uninstall", "Uninstall an Agent; its history stays.", CONSUMER),
-    Entry("invoke", "aop.cli.invoke:invoke", "Invoke an Agent and show its result or its stream.", CONSUMER),
-    Entry("invocations", "aop.cli.invocations:invocations", "List Invocations, or show one with its events.", CONSUMER),
-    Entry("figures", "aop.cli.figures:figures", "Count Invocations by outcome, Agent and time.", CONSUMER),
-    Entry("traces", "aop.cli.traces:traces", "List Traces: what was called, and what became of it.", CONSUMER),
-    Entry("trace", "aop.cli.trace:trace", "Show who called whom, as a tree with times.", CONSUMER),
-    Entry("bundle", "aop.cli.bundle:bundle", "Save what others need to check an Invocation or Trace.", CONSUMER),
+    Entry("release list", "provider.release:list_releases", "List the Releases of a provider."),
+    Entry("release show", "provider.release:show", "Show one Release."),
+    Entry("release suspend", "provider.release:suspend", "Suspend a Release: no new Invocation uses it."),
+    Entry("release revoke", "provider.release:revoke", "Revoke a Release for good."),
+    Entry("search", "consumer.search:search", "Find published Agents by words, capability or owner.", CONSUMER),
+    Entry("install", "consumer.install:install", "Install an Agent, with the permissions you accept.", CONSUMER),
+    Entry("upgrade", "consumer.upgrade:upgrade", "Move an Installation to a newer version, in one step.", CONSUMER),
     Entry(
-        "verify", "aop.cli.bundle:check", "Check a bundle offline, by itself and under a head that you trust.", CONSUMER
+        "installations",
+        "consumer.installations:installations",
+        "List the Installations of a Workspace.",
+        CONSUMER,
     ),
-    Entry("connect", "aop.cli.connect:connect", "Show how other programs call what is installed.", CONSUMER),
-    Entry("share", "aop.cli.search:share", "Show an Agent's public link and what anyone may read there.", CONSUMER),
+    Entry("enable", "consumer.installations:enable", "Enable a disabled Installation.", CONSUMER),
+    Entry(
+        "disable",
+        "consumer.installations:disable",
+        "Disable an Installation; its Agent is not invoked.",
+        CONSUMER,
+    ),
+    Entry("uninstall", "consumer.installations:uninstall", "Uninstall an Agent; its history stays.", CONSUMER),
+    Entry("invoke", "consumer.invoke:invoke", "Invoke an Agent and show its result or its stream.", CONSUMER),
+    Entry(
+        "invocations",
+        "consumer.invocations:invocations",
+        "List Invocations, or show one with its events.",
+        CONSUMER,
+    ),
+    Entry("figures", "consumer.figures:figures", "Count Invocations by outcome, Agent and time.", CONSUMER),
+    Entry("traces", "consumer.traces:traces", "List Traces: what was called, and what became of it.", CONSUMER),
+    Entry("trace", "consumer.trace:trace", "Show who called whom, as a tree with times.", CONSUMER),
+    Entry("bundle", "consumer.bundle:bundle", "Save what others need to check an Invocation or Trace.", CONSUMER),
+    Entry(
+        "verify",
+        "consumer.bundle:check",
+        "Check a bundle offline, by itself and under a head that you trust.",
+        CONSUMER,
+    ),
+    Entry("connect", "consumer.connect:connect", "Show how other programs call what is installed.", CONSUMER),
+    Entry(
+        "share",
+        "consumer.search:share",
+        "Show an Agent's public link and what anyone may read there.",
+        CONSUMER,
+    ),
     Entry(
         "mcp",
-        "aop.cli.mcp:mcp",
+        "consumer.mcp:mcp",
         "Give an MCP host the Skills of a Workspace as tools, on stdin and stdout.",
         CONSUMER,
         serves=True,
     ),
-    Entry("migrate", "aop.cli.migrate:migrate", "Migrate the database to the current version.", OPERATOR),
-    Entry("token create", "aop.cli.token:create", "Create a token."),
+    Entry("migrate", "operator.migrate:migrate", "Migrate the database to the current version.", OPERATOR),
+    Entry("token create", "operator.token:create", "Create a token."),
     Entry(
         "token list",
-        "aop.cli.token:list_tokens",
+        "operator.token:list_tokens",
         "List tokens and sessions: who made each, label and times, never the token.",
     ),
     Entry(
         "token revoke",
-        "aop.cli.token:revoke",
+        "operator.token:revoke",
         "Revoke a token and all made with it; refused everywhere within 5 seconds.",
     ),
     Entry(
         "ledger check",
-        "aop.cli.ledger:check",
+        "operator.ledger:check",
         "Read the Ledger, or a range of it, and report every broken invariant.",
     ),
     Entry(
         "ledger follow",
-        "aop.cli.ledger_follow:follow",
+        "operator.ledger_follow:follow",
         "Write the events of a Workspace as JSON lines, and go on where it stopped.",
         serves=True,
     ),
-    Entry("ledger recount", "aop.cli.ledger_recount:recount", "Count the figures again from the rows of the Ledger."),
-    Entry("ledger head", "aop.cli.ledger_tree:head", "Show the newest head of the tree over the Ledger."),
     Entry(
-        "ledger consistency", "aop.cli.ledger_tree:consistency", "Prove that nothing before a kept head was changed."
+        "ledger recount",
+        "operator.ledger_recount:recount",
+        "Count the figures again from the rows of the Ledger.",
     ),
-    Entry("ledger prove", "aop.cli.ledger_tree:prove", "Prove that the events of an Invocation are in the tree."),
-    Entry("ledger watch", "aop.cli.ledger_tree:watch", "Keep heads in a file, and tell when history was changed."),
-    Entry("ledger watch-key", "aop.cli.ledger_checkpoints:watch_key", "Make the key with which a watcher signs heads."),
-    Entry("ledger export", "aop.cli.ledger_archive:export", "Write old months of the Ledger to files, and check them."),
-    Entry("ledger verify", "aop.cli.ledger_archive:verify", "Check the file of an exported month."),
-    Entry("ledger detach", "aop.cli.ledger_archive:detach", "Take exported months out of the Ledger."),
-    Entry("control-plane", "aop.cli.units:control_plane", "Serve the Control Plane.", UNITS, serves=True),
-    Entry("console", "aop.cli.units:console", "Serve the Console to browsers.", UNITS, serves=True),
+    Entry("ledger head", "operator.ledger_tree:head", "Show the newest head of the tree over the Ledger."),
+    Entry(
+        "ledger consistency",
+        "operator.ledger_tree:consistency",
+        "Prove that nothing before a kept head was changed.",
+    ),
+    Entry("ledger prove", "operator.ledger_tree:prove", "Prove that the events of an Invocation are in the tree."),
+    Entry("ledger watch", "operator.ledger_tree:watch", "Keep heads in a file, and tell when history was changed."),
+    Entry(
+        "ledger watch-key",
+        "operator.ledger_checkpoints:watch_key",
+        "Make the key with which a watcher signs heads.",
+    ),
+    Entry(
+        "ledger export",
+        "operator.ledger_archive:export",
+        "Write old months of the Ledger to files, and check them.",
+    ),
+    Entry("ledger verify", "operator.ledger_archive:verify", "Check the file of an exported month."),
+    Entry("ledger detach", "operator.ledger_archive:detach", "Take exported months out of the Ledger."),
+    Entry("control-plane", "operator.units:control_plane", "Serve the Control Plane.", UNITS, serves=True),
+    Entry("console", "operator.units:console", "Serve the Console to browsers.", UNITS, serves=True),
     Entry(
         "door",
-        "aop.cli.units:door",
+        "operator.units:door",
         "Serve the door: installed Agents for A2A clients and MCP hosts.",
         UNITS,
         serves=True,
     ),
-    Entry("router close", "aop.cli.router:close", "End all open Invocations of a Router that will not come back."),
+    Entry("router close", "operator.router:close", "End all open Invocations of a Router that will not come back."),
 )
 
 
@@ -179,7 +236,7 @@ class _Root(LazyGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:  # before the command could take it
-            from aop.cli.problems import EXIT_INTERRUPTED  # noqa: PLC0415
+            from aop.cli.shell.problems import EXIT_INTERRUPTED  # noqa: PLC0415
 
             raise Exit(EXIT_INTERRUPTED) from None
 
@@ -187,7 +244,7 @@ class _Root(LazyGroup):
 @click.pass_context
 def _serve_router(context: click.Context, workers: int | None) -> None:
     if context.invoked_subcommand is None:
-        from aop.cli.units import run_unit  # noqa: PLC0415
+        from aop.cli.operator.units import run_unit  # noqa: PLC0415
 
         raise Exit(run_unit("router", workers))
 

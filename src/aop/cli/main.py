@@ -3,7 +3,7 @@
 import os
 import sys
 
-from aop.cli.extras import is_missing_package, missing_extra
+from aop.cli.shell.extras import is_missing_package, missing_extra
 from aop.local.terminal import write_line
 
 _UNITS = ("control-plane", "router", "console", "door")
@@ -26,7 +26,7 @@ def main() -> int:
 def _run(arguments: list[str]) -> int:
     # A unit runs for months; it starts faster and stays smaller without the command-line library loaded.
     if len(arguments) == 1 and arguments[0] in _UNITS:
-        from aop.cli.units import run_unit  # noqa: PLC0415
+        from aop.cli.operator.units import run_unit  # noqa: PLC0415
 
         return run_unit(arguments[0])
     from aop.cli.commands import app  # noqa: PLC0415

@@ -6,11 +6,11 @@ from aop.console.settings import ConsoleSettings
 from aop.console.site import ConsoleNotBuilt, File, Headers, Site, built_folder, read_site
 from aop.net.asgi import Message, Receive, Scope, Send
 from aop.net.own_server import own_server
-from aop.serving.health import Readiness
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import UnitLog
-from aop.serving.unit import Unit
-from aop.serving.unit_settings import CannotStart
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.unit.health import Readiness
+from aop.serving.unit.unit import Unit
+from aop.serving.unit.unit_settings import CannotStart
 
 UNIT = "console"
 _HEALTH = b'{"status":"ok"}'

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aop.base import settings as read
 from aop.net import address_settings as addresses
 from aop.net.origin import Endpoint
-from aop.serving.unit_settings import Serving, Stopping, read_drain_seconds, read_max_connections
+from aop.serving.unit.unit_settings import Serving, Stopping, read_drain_seconds, read_max_connections
 
 LISTEN_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
 API_BASE_URL = "VITE_PLATFORM_API_BASE_URL"

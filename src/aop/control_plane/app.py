@@ -65,15 +65,15 @@ from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
 from aop.net.peer import Peer
 from aop.net.policy import Lookup, NetworkPolicy, system_lookup
-from aop.serving.admission import Slots
-from aop.serving.application import Application
-from aop.serving.background import schema_workers, start_telemetry
-from aop.serving.cors import CrossOrigin
-from aop.serving.foundation import Foundation, Stores, open_foundation
-from aop.serving.health import Readiness, health_routes
-from aop.serving.routing import Route
-from aop.serving.unit import Unit
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.application import Application
+from aop.serving.edge.cors import CrossOrigin
+from aop.serving.edge.routing import Route
+from aop.serving.unit.background import schema_workers, start_telemetry
+from aop.serving.unit.foundation import Foundation, Stores, open_foundation
+from aop.serving.unit.health import Readiness, health_routes
+from aop.serving.unit.unit import Unit
+from aop.serving.workers.worker_group import WorkerGroup
 
 UNIT = "control-plane"
 STORES = ("registry", "workspace", "gateway")

@@ -8,8 +8,8 @@ from aop.base.ids import is_safe_identifier
 from aop.base.settings import Secret
 from aop.base.share import WorkerShare
 from aop.net import address_settings as addresses
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.unit_settings import (
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.unit.unit_settings import (
     CONTROL_PLANE_SOCKET,
     ROUTER_SOCKET,
     Serving,

@@ -18,19 +18,19 @@ from aop.door.request import DoorRequest
 from aop.door.settings import DoorSettings
 from aop.net.authorities import beside_public
 from aop.net.policy import Resolver
-from aop.serving.admission import Slots
-from aop.serving.application import Application
-from aop.serving.background import Observed, start_telemetry, unit_loops
-from aop.serving.bearer import bearer_token
-from aop.serving.health import Readiness, health_routes
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request import Request
-from aop.serving.request_log import UnitLog
-from aop.serving.response import Response
-from aop.serving.routing import Access, Call, Route, RouteAnswer
-from aop.serving.streaming import CancelOnDisconnect
-from aop.serving.unit import Unit
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.application import Application
+from aop.serving.edge.bearer import bearer_token
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.request import Request
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.edge.response import Response
+from aop.serving.edge.routing import Access, Call, Route, RouteAnswer
+from aop.serving.edge.streaming import CancelOnDisconnect
+from aop.serving.unit.background import Observed, start_telemetry, unit_loops
+from aop.serving.unit.health import Readiness, health_routes
+from aop.serving.unit.unit import Unit
+from aop.serving.workers.worker_group import WorkerGroup
 
 UNIT: Final = "door"
 PROTOCOLS: Final[tuple[Speaks, ...]] = (a2a_routes, mcp_routes)

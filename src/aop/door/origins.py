@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aop.contracts.errors import Forbidden
-from aop.serving.cors import CrossOrigin
-from aop.serving.request import Request
-from aop.serving.response import Headers
+from aop.serving.edge.cors import CrossOrigin
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Headers
 
 # Probes ask by the address of a machine or of a container; what they get says nothing about anybody.
 _OPEN: Final = frozenset({b"/livez", b"/readyz", b"/metrics"})

@@ -25,10 +25,10 @@ from aop.base.loops import Loops
 from aop.door.gateway import Gateway
 from aop.door.request import DoorRequest
 from aop.door.settings import DoorSettings
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import UnitLog
-from aop.serving.routing import RouteAnswer
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.edge.routing import RouteAnswer
+from aop.serving.workers.worker_group import WorkerGroup
 
 Serve = Callable[[DoorRequest], Awaitable[RouteAnswer]]
 

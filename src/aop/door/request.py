@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from aop.door.gateway import DoorCaller
-from aop.serving.request import Request
+from aop.serving.edge.request import Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from aop.base.share import WorkerShare
 from aop.net import address_settings as addresses
 from aop.net.authorities import CA_FILE, ca_file
 from aop.net.origin import Endpoint
-from aop.serving.unit_settings import Descriptors, Serving, Stopping, read_max_connections, read_stopping
+from aop.serving.unit.unit_settings import Descriptors, Serving, Stopping, read_max_connections, read_stopping
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 
 LISTEN_ADDRESS = "PLATFORM_DOOR_LISTEN_ADDRESS"

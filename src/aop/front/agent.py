@@ -17,8 +17,8 @@ from aop.front.routes import HttpRoutes
 from aop.front.running import RunningCall, RunningCalls
 from aop.front.upstream import JSON, Upstream, UpstreamRequest
 from aop.net.http import Headers
-from aop.serving.held import HeldBytes
-from aop.serving.request_log import Level, UnitLog
+from aop.serving.edge.request_log import Level, UnitLog
+from aop.serving.unit.held import HeldBytes
 
 CANCEL_SECONDS: Final = 5.0
 CANCEL_ANSWER_BYTES: Final = 1024 * 1024

@@ -9,9 +9,9 @@ import msgspec
 
 from aop.a2a.dialect import Dialect
 from aop.a2a.v1_0 import ProtoDialect
-from aop.agent.card import PUBLIC_CARD_PATH, public_card
-from aop.agent.endpoint import HEALTH_PAGES
-from aop.agent.guard import OPEN_PATHS
+from aop.agent.guard.card import PUBLIC_CARD_PATH, public_card
+from aop.agent.guard.guard import OPEN_PATHS
+from aop.agent.server.endpoint import HEALTH_PAGES
 from aop.base.settings import SettingsRefused
 from aop.contracts.front_settings import Speaks
 from aop.front.agent import FrontedAgent, path_of
@@ -19,8 +19,8 @@ from aop.front.routes import HttpRoutes
 from aop.front.settings import AgentBehind, ReadFrontSettings
 from aop.front.upstream import AddressNotUsable, Upstream
 from aop.net.policy import Resolver
-from aop.serving.request_log import Level, UnitLog
-from aop.serving.unit_settings import CannotStart
+from aop.serving.edge.request_log import Level, UnitLog
+from aop.serving.unit.unit_settings import CannotStart
 
 _PAUSE_SECONDS: Final = 0.5
 Reread = Callable[[], ReadFrontSettings]

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Final
 
-from aop.agent.call_log import log_to_stderr
-from aop.agent.calls import NestedCalls
-from aop.agent.guard import NO_STORE, Guard, respond
-from aop.agent.proofs import ProofDirectory
-from aop.agent.replay import ReplayMemory
-from aop.agent.verifier import Verifier
+from aop.agent.call.calls import NestedCalls
+from aop.agent.guard.guard import NO_STORE, Guard, respond
+from aop.agent.guard.proofs import ProofDirectory
+from aop.agent.guard.replay import ReplayMemory
+from aop.agent.guard.verifier import Verifier
+from aop.agent.server.call_log import log_to_stderr
 from aop.front.agents import FrontedAgents, Reread, SettingsWatch
 from aop.front.endpoint import FrontEndpoint
 from aop.front.limits import FrontMemory
@@ -18,13 +18,13 @@ from aop.front.settings import ReadFrontSettings
 from aop.net.asgi import ASGIApp, Receive, Scope, Send
 from aop.net.own_server import own_server
 from aop.net.policy import Resolver
-from aop.serving.admission import Slots
-from aop.serving.background import unit_loops
-from aop.serving.health import Readiness
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import UnitLog
-from aop.serving.unit import Unit, serve
-from aop.serving.unit_settings import Descriptors, Serving, Stopping
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.metrics import UnitMetrics
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.unit.background import unit_loops
+from aop.serving.unit.health import Readiness
+from aop.serving.unit.unit import Unit, serve
+from aop.serving.unit.unit_settings import Descriptors, Serving, Stopping
 
 UNIT: Final = "front"
 GRACE_SECONDS: Final = 30

@@ -21,9 +21,9 @@ from aop.a2a.rpc import (
     success,
 )
 from aop.a2a.v0_3 import Kind, SeenResult, SeenStatus, TaskState
-from aop.agent.call_log import LoggedCall
-from aop.agent.guard import JSON, respond
-from aop.agent.methods import STREAM
+from aop.agent.guard.guard import JSON, respond
+from aop.agent.server.call_log import LoggedCall
+from aop.agent.server.methods import STREAM
 from aop.contracts.credential import CredentialClaims
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.front.agent import FrontedAgent

@@ -31,7 +31,7 @@ from aop.front.upstream import (
 )
 from aop.net.http import Headers, HttpError, StreamedAnswer
 from aop.net.sse import EventParser, EventTooLarge
-from aop.serving.held import HeldBytes
+from aop.serving.unit.held import HeldBytes
 
 _FIRST_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _LATER_PAUSE: Final = 1.0

@@ -6,8 +6,8 @@ from contextlib import aclosing, suppress
 from typing import Final
 
 from aop.a2a.dialect import Seen
-from aop.agent.endpoint import EVENTS
-from aop.agent.guard import JSON, NO_STORE
+from aop.agent.guard.guard import JSON, NO_STORE
+from aop.agent.server.endpoint import EVENTS
 from aop.front.conversation import AnsweredPlainly
 from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnavailable, UpstreamUnreadable
 from aop.net.asgi import AnswerBroken, Scope, Send

@@ -7,10 +7,10 @@ from typing import Final
 import msgspec
 
 from aop.a2a.rpc import MethodNotFound, RequestId, RpcFault, TooManyTasks, read_request
-from aop.agent.call_log import LoggedCall
-from aop.agent.endpoint import NOT_FOUND, WRONG_METHOD, refuse, require_json
-from aop.agent.guard import JSON, NO_STORE, Verified, reject, respond
-from aop.agent.methods import SEND, STREAM
+from aop.agent.guard.guard import JSON, NO_STORE, Verified, reject, respond
+from aop.agent.server.call_log import LoggedCall
+from aop.agent.server.endpoint import NOT_FOUND, WRONG_METHOD, refuse, require_json
+from aop.agent.server.methods import SEND, STREAM
 from aop.contracts.errors import Overloaded
 from aop.contracts.health import Health, HealthStatus
 from aop.front.agent import FrontedAgent
@@ -18,8 +18,8 @@ from aop.front.call import FrontCall
 from aop.front.limits import FrontMemory
 from aop.front.routes import HttpRoutes
 from aop.net.asgi import Receive, Scope, Send
-from aop.serving.admission import Slots
-from aop.serving.health import Readiness
+from aop.serving.edge.admission import Slots
+from aop.serving.unit.health import Readiness
 
 GET: Final = "tasks/get"
 CANCEL: Final = "tasks/cancel"

@@ -3,7 +3,7 @@
 from typing import Final
 
 from aop.front.faults import UpstreamUnavailable
-from aop.serving.held import HeldMemory
+from aop.serving.unit.held import HeldMemory
 
 DEFAULT_CALLS: Final = 512
 

@@ -8,10 +8,10 @@ from uuid import uuid4
 import msgspec
 
 from aop.a2a.v0_3 import TaskState
-from aop.agent.task import ARTIFACT, encoded_part
+from aop.agent.server.task import ARTIFACT, encoded_part
 from aop.front.faults import UpstreamUnavailable, UpstreamUnreadable
 from aop.front.upstream import JSON, Upstream, UpstreamRequest, media_type_of, whole_body
-from aop.serving.held import HeldBytes
+from aop.serving.unit.held import HeldBytes
 
 ACCEPT: Final = b"application/json, text/plain;q=0.9"
 _TEXT: Final = b"text/"

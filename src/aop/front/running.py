@@ -9,7 +9,7 @@ import msgspec
 
 from aop.a2a.v0_3 import TERMINAL, SeenResult
 from aop.net.asgi import Disconnect
-from aop.serving.streaming import CancelOnDisconnect
+from aop.serving.edge.streaming import CancelOnDisconnect
 
 NAMING_SECONDS: Final = 5.0
 """How long the front waits, after its caller has left, for the Agent to name the Task that is to be canceled."""

@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from aop.agent.guard import DEFAULT_MAX_BODY
-from aop.agent.settings import DEVELOPMENT_ADDRESS, ISSUER, KEY_ID, PUBLIC_KEY
-from aop.agent.verifier import Trust
+from aop.agent.guard.guard import DEFAULT_MAX_BODY
+from aop.agent.guard.settings import DEVELOPMENT_ADDRESS, ISSUER, KEY_ID, PUBLIC_KEY
+from aop.agent.guard.verifier import Trust
 from aop.base import json as strict_json
 from aop.base import settings as read
 from aop.base.settings import SettingProblem, SettingsRefused
@@ -25,7 +25,7 @@ from aop.net import address_settings as addresses
 from aop.net.authorities import CA_FILE as PRIVATE_CA_FILE
 from aop.net.authorities import ca_file
 from aop.net.origin import Endpoint
-from aop.serving.held import DEFAULT_HELD_BYTES
+from aop.serving.unit.held import DEFAULT_HELD_BYTES
 
 DOCUMENT: Final = "front-settings/2"
 MAX_VERSIONS: Final = 1_000

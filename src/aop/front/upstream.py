@@ -26,7 +26,7 @@ from aop.net.http import (
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, AllowList, NameNotResolved, Resolver, judge
 from aop.net.policy.addresses import AddressClass, classify
-from aop.serving.held import HeldBytes
+from aop.serving.unit.held import HeldBytes
 
 JSON = b"application/json"
 EVENTS = b"text/event-stream"

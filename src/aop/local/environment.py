@@ -23,7 +23,7 @@ from aop.local.state import DatabaseUrls, RouterCredential, ServiceTokens
 from aop.net.address_settings import ListenAddress, listen_address
 from aop.net.sockets import MAX_PATH_BYTES
 from aop.router.settings import read_router_settings
-from aop.serving.unit_settings import CONTROL_PLANE_SOCKET, DRAIN_SECONDS, GRACE_SECONDS, ROUTER_SOCKET
+from aop.serving.unit.unit_settings import CONTROL_PLANE_SOCKET, DRAIN_SECONDS, GRACE_SECONDS, ROUTER_SOCKET
 
 ALLOW_LIST = "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON"
 GATEWAY_ADDRESS = "PLATFORM_LISTEN_ADDRESS"

@@ -10,7 +10,7 @@ from aop.local.ports import Listeners
 from aop.local.unit import SupervisedUnit, answers_ready
 from aop.net.address_settings import ListenAddress
 from aop.processes.child import Launch
-from aop.serving.unit_settings import CONTROL_PLANE_SOCKET, ROUTER_SOCKET
+from aop.serving.unit.unit_settings import CONTROL_PLANE_SOCKET, ROUTER_SOCKET
 
 _CLOSING_SECONDS = 8.0
 """What a unit may take after its drain and grace, before it is killed."""

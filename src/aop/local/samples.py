@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from aop.agent.settings import (
+from aop.agent.guard.settings import (
     AUDIENCE,
     CHALLENGE_DIRECTORY,
     ISSUER,

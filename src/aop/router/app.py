@@ -43,14 +43,14 @@ from aop.router.settings import RouterSettings
 from aop.router.targets.resolution import CardCache, Resolution
 from aop.router.targets.topology import Topology
 from aop.router.targets.topology_watch import TopologyWatch
-from aop.serving.admission import Slots
-from aop.serving.application import Application
-from aop.serving.background import schema_workers, start_telemetry
-from aop.serving.foundation import Foundation, Stores, open_foundation
-from aop.serving.health import Check, Readiness, health_routes
-from aop.serving.routing import Route
-from aop.serving.unit import Unit
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.application import Application
+from aop.serving.edge.routing import Route
+from aop.serving.unit.background import schema_workers, start_telemetry
+from aop.serving.unit.foundation import Foundation, Stores, open_foundation
+from aop.serving.unit.health import Check, Readiness, health_routes
+from aop.serving.unit.unit import Unit
+from aop.serving.workers.worker_group import WorkerGroup
 
 UNIT = "router"
 STORE = "ledger"

@@ -11,8 +11,8 @@ from aop.ledger.model import Terminal
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.write.open_invocations import Unsettled
 from aop.router.targets.topology import Topology
-from aop.serving.metrics import BUCKETS, Counts, Durations, Observe, UnitMetrics
-from aop.serving.worker_metrics import Across
+from aop.serving.edge.metrics import BUCKETS, Counts, Durations, Observe, UnitMetrics
+from aop.serving.edge.worker_metrics import Across
 from aop.telemetry.phases import PhaseKind
 from aop.telemetry.spans import SpanKind
 

@@ -8,8 +8,8 @@ from aop.base.settings import Secret, SettingProblem, SettingsRefused
 from aop.base.share import WorkerShare
 from aop.contracts.signing import SigningKey
 from aop.net import address_settings as addresses
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.unit_settings import (
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.unit.unit_settings import (
     CONTROL_PLANE_SOCKET,
     ROUTER_SOCKET,
     Serving,

@@ -9,9 +9,9 @@ from aop.ledger.write.epochs import close_left
 from aop.ledger.write.router_lock import PING_SECONDS, RouterLock, RouterRuns
 from aop.router.invocation.recording import ledger_connect, report_closed
 from aop.router.settings import ROUTER_ID, RouterSettings
-from aop.serving.background import unit_loops
-from aop.serving.request_log import UnitLog
-from aop.serving.unit import MustEnd
+from aop.serving.edge.request_log import UnitLog
+from aop.serving.unit.background import unit_loops
+from aop.serving.unit.unit import MustEnd
 from aop.store.database import translated_failures
 from aop.store.store_check import require_version
 

@@ -18,8 +18,8 @@ from aop.ledger.write.epochs import open_epoch
 from aop.ledger.write.journal import AcceptedButLost, Journal
 from aop.net.asgi import Disconnect
 from aop.net.own_server import OWN_SERVER
-from aop.serving.request import Request
-from aop.serving.streaming import EventStream
+from aop.serving.edge.request import Request
+from aop.serving.edge.streaming import EventStream
 from tests.ledger.simulated.connection import connect
 from tests.ledger.simulated.loop import History, SimulatedLoop
 from tests.ledger.simulated.store import Store, StoreFault, StorePlan

@@ -12,11 +12,11 @@ from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.store import tokens as store
 from aop.control_plane.gateway.store.tokens import TokenOrigin, UnrevokedToken
 from aop.control_plane.gateway.tokens import TEXT_PREFIX, is_well_formed, token_digest
-from aop.serving.admission import Slots
-from aop.serving.bearer import bearer_token
-from aop.serving.query import QueryRules
-from aop.serving.request import Request
-from aop.serving.routing import Call, Route
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.bearer import bearer_token
+from aop.serving.edge.query import QueryRules
+from aop.serving.edge.request import Request
+from aop.serving.edge.routing import Call, Route
 from aop.store.database import Database
 from aop.store.grouped_reads import GroupedReads
 

@@ -7,10 +7,10 @@ from aop.contracts.errors import Envelope
 from aop.control_plane.dispatch.bundles import Bundles
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.workspace.workspaces import Workspaces
-from aop.serving.lineage_query import TRACE_QUERY
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.edge.lineage_query import TRACE_QUERY
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route
 
 _WORKSPACE = "/v1/workspaces/:workspaceId"
 

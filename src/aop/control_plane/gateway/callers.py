@@ -7,10 +7,10 @@ from aop.contracts.errors import Envelope
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.gateway.time_position import TimePosition, after
 from aop.control_plane.workspace.callers import WorkspaceCallers
-from aop.serving.paging import PAGE_QUERY, ListAnswer, Paging
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.edge.paging import PAGE_QUERY, ListAnswer, Paging
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route
 
 _CALLERS = "/v1/workspaces/:workspaceId/callers"
 _CALLER = f"{_CALLERS}/:principalId"

@@ -14,11 +14,11 @@ from aop.contracts.errors import Envelope, InvalidRequest, Violation
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.entries import public_url
-from aop.serving.body import read_json
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, Paging, VersionText
-from aop.serving.request import Request, holds_copy
-from aop.serving.response import JSON, Response, json_response
-from aop.serving.routing import Route
+from aop.serving.edge.body import read_json
+from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, Paging, VersionText
+from aop.serving.edge.request import Request, holds_copy
+from aop.serving.edge.response import JSON, Response, json_response
+from aop.serving.edge.routing import Route
 from aop.store.rows import PageSize
 
 _AGENT = "/v1/agents/:agentId"

@@ -13,12 +13,12 @@ from aop.control_plane.discovery.conditions import SearchPosition
 from aop.control_plane.discovery.public_agents import PIECE_BYTES, PublicAgents
 from aop.control_plane.discovery.search import Filters, Search
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
-from aop.serving.query import QueryRules, boolean
-from aop.serving.request import Request
-from aop.serving.response import JSON, Response, json_response
-from aop.serving.routing import Route, RouteAnswer
-from aop.serving.streaming import Pieces
+from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
+from aop.serving.edge.query import QueryRules, boolean
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import JSON, Response, json_response
+from aop.serving.edge.routing import Route, RouteAnswer
+from aop.serving.edge.streaming import Pieces
 from aop.store.rows import PageSize
 
 _QUERY_LENGTH = 256

@@ -8,9 +8,9 @@ from aop.contracts.figures import WINDOW_QUERY, Window
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.workspace.workspaces import Workspaces
-from aop.serving.request import Request
-from aop.serving.response import JSON, Response
-from aop.serving.routing import Route
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import JSON, Response
+from aop.serving.edge.routing import Route
 
 
 class FiguresRoutes:

@@ -23,12 +23,12 @@ from aop.control_plane.gateway.making import KnownCaller
 from aop.control_plane.gateway.own_tokens import OwnTokens
 from aop.control_plane.gateway.sign_in import SignIn
 from aop.control_plane.gateway.store.tokens import TokenRecord
-from aop.serving.admission import Slots
-from aop.serving.body import read_json
-from aop.serving.paging import PAGE_QUERY, ListAnswer, Paging, SafeIdentifier
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.body import read_json
+from aop.serving.edge.paging import PAGE_QUERY, ListAnswer, Paging, SafeIdentifier
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route
 
 _ME = "/v1/me"
 _SIGN_IN_BYTES = 16_384

@@ -30,11 +30,11 @@ from aop.control_plane.dispatch.authorization import AccessRequest, Authorizatio
 from aop.control_plane.dispatch.invocations import Dispatches, Forwarded, RouterFailed, dispatch_body, new_dispatch
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.serving.body import checked_json, checked_value, receive_json
-from aop.serving.request import Request, require_agreement
-from aop.serving.response import JSON, Headers, Response
-from aop.serving.routing import Route, RouteAnswer
-from aop.serving.streaming import CancelOnDisconnect, EventStream
+from aop.serving.edge.body import checked_json, checked_value, receive_json
+from aop.serving.edge.request import Request, require_agreement
+from aop.serving.edge.response import JSON, Headers, Response
+from aop.serving.edge.routing import Route, RouteAnswer
+from aop.serving.edge.streaming import CancelOnDisconnect, EventStream
 
 _decode = msgspec.json.Decoder(InvocationRequest).decode
 

@@ -7,11 +7,11 @@ from aop.contracts.errors import Envelope
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.workspace.workspaces import Workspaces
-from aop.serving.lineage_query import EVENTS_QUERY, INVOCATIONS_QUERY, TRACE_QUERY, TRACES_QUERY
-from aop.serving.paging import DEFAULT_LIMIT
-from aop.serving.request import Request
-from aop.serving.response import JSON, Response
-from aop.serving.routing import Route
+from aop.serving.edge.lineage_query import EVENTS_QUERY, INVOCATIONS_QUERY, TRACE_QUERY, TRACES_QUERY
+from aop.serving.edge.paging import DEFAULT_LIMIT
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import JSON, Response
+from aop.serving.edge.routing import Route
 
 _WORKSPACE = "/v1/workspaces/:workspaceId"
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from aop.base import assets
 from aop.contracts.errors import Envelope
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.serving.request import Request, holds_copy
-from aop.serving.response import JSON, Response
-from aop.serving.routing import Route
+from aop.serving.edge.request import Request, holds_copy
+from aop.serving.edge.response import JSON, Response
+from aop.serving.edge.routing import Route
 
 
 def openapi_routes(access: GatewayAccess) -> Sequence[Route]:

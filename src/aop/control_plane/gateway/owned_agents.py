@@ -7,10 +7,10 @@ import msgspec
 from aop.contracts.errors import Envelope
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.owned_agents import OwnedAgents
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route
 from aop.store.rows import PageSize
 
 

@@ -14,10 +14,10 @@ from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.releases import Releases
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route
 from aop.store.rows import PageSize
 
 T = TypeVar("T", EndpointBinding, Release)

@@ -11,10 +11,10 @@ from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.challenges import Challenges
 from aop.control_plane.registry.releases import Releases
-from aop.serving.body import read_json
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Call, Route
+from aop.serving.edge.body import read_json
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Call, Route
 
 _PROVIDER = "/v1/providers/:providerId"
 _BINDING = f"{_PROVIDER}/endpoint-bindings/:bindingId"

@@ -11,9 +11,9 @@ from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavail
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.releases import Releases
 from aop.control_plane.workspace.installations import Installations
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route
 
 _RELEASE = "/v1/releases/:releaseId"
 

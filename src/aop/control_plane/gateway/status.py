@@ -9,10 +9,10 @@ from aop.contracts.health import HealthStatus, PlatformStatus, RouterHealth, Rou
 from aop.contracts.router_status import RouterStatus
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.serving.health import Readiness
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route
+from aop.serving.unit.health import Readiness
 
 _FRESH_SECONDS = 0.5
 

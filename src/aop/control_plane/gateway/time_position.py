@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 import msgspec
 
-from aop.serving.paging import Paging, SafeIdentifier
+from aop.serving.edge.paging import Paging, SafeIdentifier
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -18,11 +18,11 @@ from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.gateway.time_position import TimePosition, after
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
-from aop.serving.body import read_json
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.edge.body import read_json
+from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route
 from aop.store.rows import PageSize
 
 _WORKSPACES = "/v1/workspaces"

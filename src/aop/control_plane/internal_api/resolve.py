@@ -14,12 +14,12 @@ from aop.contracts.resolution import (
     ResolveInstalledVersionRequest,
 )
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
-from aop.serving.admission import Slots
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.body import read_json
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Call, Route, Spanned
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.body import read_json
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Call, Route, Spanned
 
 _PATH = "/internal/v1"
 

@@ -11,11 +11,11 @@ from aop.contracts.errors import Envelope, Overloaded
 from aop.contracts.topology import FrameKind, TopologyEvent
 from aop.control_plane.registry.changes import Changes, ChangeSignal
 from aop.net.sse import frame
-from aop.serving.admission import Slots
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.request import Request
-from aop.serving.routing import Route, RouteAnswer, Spanned
-from aop.serving.streaming import EventStream
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.request import Request
+from aop.serving.edge.routing import Route, RouteAnswer, Spanned
+from aop.serving.edge.streaming import EventStream
 
 HEARTBEAT_SECONDS = 4.0
 POLL_SECONDS = 1.0

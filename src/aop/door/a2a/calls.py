@@ -18,7 +18,7 @@ from aop.door.a2a.views import failed_view, recorded_view, view_of
 from aop.door.faults import GatewayFault
 from aop.door.gateway import DoorCaller
 from aop.door.request import DoorRequest
-from aop.serving.response import JSON, Response
+from aop.serving.edge.response import JSON, Response
 
 SETTLING_SECONDS: Final = 10.0
 """How long a canceled call waits until the Ledger has the end of its Invocation."""

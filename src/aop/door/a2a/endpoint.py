@@ -34,11 +34,11 @@ from aop.door.faults import GatewayFault
 from aop.door.protocol import DoorParts, DoorRoute
 from aop.door.request import DoorRequest
 from aop.door.settings import DoorSettings
-from aop.serving.body import read_bytes, require_json_type
-from aop.serving.request import Request
-from aop.serving.response import JSON, Response, json_response
-from aop.serving.routing import RouteAnswer
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.edge.body import read_bytes, require_json_type
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import JSON, Response, json_response
+from aop.serving.edge.routing import RouteAnswer
+from aop.serving.workers.worker_group import WorkerGroup
 
 PATH: Final = "/a2a/:workspaceId/:agentId"
 MAX_ID: Final = 256

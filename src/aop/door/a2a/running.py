@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from aop.door.gateway import DoorCaller
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.workers.worker_group import WorkerGroup
 
 CLOSING_SECONDS: Final = 10.0
 """How long another worker may take to end a call. Of one that takes longer nobody can say that it ended."""

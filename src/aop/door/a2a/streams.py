@@ -20,9 +20,9 @@ from aop.door.a2a.running import OpenCall
 from aop.door.a2a.views import failed_view, recorded_view, view_of
 from aop.door.faults import GatewayFault, fault_of
 from aop.door.gateway import ArrivingResult
-from aop.serving.request import StreamFailure
-from aop.serving.response import Headers, Response
-from aop.serving.streaming import EventStream
+from aop.serving.edge.request import StreamFailure
+from aop.serving.edge.response import Headers, Response
+from aop.serving.edge.streaming import EventStream
 
 _EVENTS: Final[Headers] = ((b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no"))
 

@@ -16,7 +16,7 @@ from aop.door.mcp.messages import Fault, ProtocolFault
 from aop.door.mcp.results import ToolResult, result_of, result_of_chunks
 from aop.door.mcp.schemas import INPUT
 from aop.door.mcp.tools import SkillTool
-from aop.serving.held import HeldBytes, HeldMemory
+from aop.serving.unit.held import HeldBytes, HeldMemory
 
 MAX_MESSAGE: Final = 4096
 """Characters of a chunk that a progress message shows. The result holds all of it."""

@@ -22,7 +22,7 @@ from aop.door.mcp.messages import (
     encode,
     of_era,
 )
-from aop.serving.request import Request
+from aop.serving.edge.request import Request
 
 VERSION_HEADER: Final = b"mcp-protocol-version"
 _METHOD_HEADER: Final = b"mcp-method"

@@ -31,9 +31,9 @@ from aop.door.mcp.watch import changes
 from aop.door.request import DoorRequest
 from aop.net.accept import allows_event_stream
 from aop.net.sse import frame
-from aop.serving.admission import Slots
-from aop.serving.response import JSON, Headers, Response
-from aop.serving.streaming import EventStream
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.response import JSON, Headers, Response
+from aop.serving.edge.streaming import EventStream
 
 SESSION_HEADER: Final = b"mcp-session-id"
 LIST_CHANGED: Final = "notifications/tools/list_changed"

@@ -8,7 +8,7 @@ import msgspec
 
 from aop.door.gateway import DoorCaller
 from aop.door.mcp.messages import Id
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.workers.worker_group import WorkerGroup
 
 _QUESTION: Final = "mcp cancel"
 _Key = tuple[bytes, str, bytes, Id]

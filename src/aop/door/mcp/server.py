@@ -24,10 +24,10 @@ from aop.door.protocol import DoorParts, DoorRoute
 from aop.door.request import DoorRequest
 from aop.net.accept import allows_event_stream, allows_json
 from aop.net.sse import COMMENT, frame
-from aop.serving.body import read_bytes, require_json_type
-from aop.serving.response import JSON, Response
-from aop.serving.routing import RouteAnswer
-from aop.serving.streaming import EventStream
+from aop.serving.edge.body import read_bytes, require_json_type
+from aop.serving.edge.response import JSON, Response
+from aop.serving.edge.routing import RouteAnswer
+from aop.serving.edge.streaming import EventStream
 
 PATH: Final = "/mcp/:workspaceId"
 

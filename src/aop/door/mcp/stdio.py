@@ -36,10 +36,10 @@ from aop.door.mcp.watch import WATCH_SECONDS, changes
 from aop.door.request import DoorRequest
 from aop.net.asgi import Message, Scope
 from aop.net.sse import EventParser
-from aop.serving.request import Request
-from aop.serving.request_log import Level, UnitLog, safe_cause
-from aop.serving.streaming import EventStream
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.edge.request import Request
+from aop.serving.edge.request_log import Level, UnitLog, safe_cause
+from aop.serving.edge.streaming import EventStream
+from aop.serving.workers.worker_group import WorkerGroup
 
 MAX_LINE_BYTES: Final = 1_114_112
 """As a body at the door may have."""

@@ -19,10 +19,10 @@ from aop.door.mcp.tools import SkillTool
 from aop.door.request import DoorRequest
 from aop.net.accept import allows_event_stream
 from aop.net.sse import COMMENT, frame
-from aop.serving.held import HeldMemory
-from aop.serving.request import StreamFailure
-from aop.serving.response import JSON, Response
-from aop.serving.streaming import EventStream
+from aop.serving.edge.request import StreamFailure
+from aop.serving.edge.response import JSON, Response
+from aop.serving.edge.streaming import EventStream
+from aop.serving.unit.held import HeldMemory
 
 SOON_SECONDS: Final = 5.0
 """After that a stream is begun, whose comments keep the connection alive while the Agent works."""

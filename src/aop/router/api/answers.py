@@ -8,7 +8,7 @@ from aop.contracts.errors import ErrorCode, code_entries
 from aop.contracts.identity import Lineage
 from aop.contracts.invocation import correlated_error
 from aop.router.a2a.outcome import Outcome
-from aop.serving.response import JSON, Response
+from aop.serving.edge.response import JSON, Response
 
 # Invocation Result v1. An id needs no escape, and the value is the Agent's own text, which was read as strict JSON.
 _RESULT = b'{"schemaVersion":"1","invocationId":"%b","rootTaskId":"%b","traceId":"%b","status":"succeeded","result":%b}'

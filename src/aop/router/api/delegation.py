@@ -16,8 +16,8 @@ from aop.contracts.documents import document
 from aop.contracts.errors import Unauthenticated
 from aop.contracts.signing import MacKey
 from aop.router.a2a.credential import Issuer
-from aop.serving.bearer import bearer_token
-from aop.serving.request import Request
+from aop.serving.edge.bearer import bearer_token
+from aop.serving.edge.request import Request
 
 T = TypeVar("T")
 

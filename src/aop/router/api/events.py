@@ -10,12 +10,12 @@ from aop.contracts.events import EventPage, cloud_event
 from aop.ledger.months import Archived
 from aop.ledger.read.traces import LineageBroken
 from aop.ledger.sequence.feed import FeedReader, PositionUnknown
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.lineage_query import EVENTS_QUERY
-from aop.serving.paging import DEFAULT_LIMIT, HexIdentifier, SealedPosition
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route, Spanned
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.lineage_query import EVENTS_QUERY
+from aop.serving.edge.paging import DEFAULT_LIMIT, HexIdentifier, SealedPosition
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route, Spanned
 
 _EVENTS: Final = "/internal/v1/workspaces/:workspaceId/events"
 

@@ -6,10 +6,10 @@ from aop.base.clock import Clock
 from aop.contracts.errors import Envelope
 from aop.contracts.figures import WINDOW_QUERY, Window
 from aop.ledger.figures.reader import FiguresReader
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route, Spanned
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route, Spanned
 
 _FIGURES = "/internal/v1/workspaces/:workspaceId/figures"
 

@@ -36,13 +36,13 @@ from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import InvocationPhases
 from aop.router.stream.delivery import StreamDelivery
 from aop.router.targets.resolution import Resolution
-from aop.serving.admission import Slots
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.body import CallerLeft, checked_json, receive_json
-from aop.serving.request import Request, StreamFailure, require_agreement
-from aop.serving.response import TRACE_HEADER
-from aop.serving.routing import Route, RouteAnswer, Spanned
-from aop.serving.streaming import EventStream
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.body import CallerLeft, checked_json, receive_json
+from aop.serving.edge.request import Request, StreamFailure, require_agreement
+from aop.serving.edge.response import TRACE_HEADER
+from aop.serving.edge.routing import Route, RouteAnswer, Spanned
+from aop.serving.edge.streaming import EventStream
 from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import agent_span_id
 

@@ -22,10 +22,10 @@ from aop.router.api.invocations import Invocations
 from aop.router.invocation.acceptance import AuthorizedCall
 from aop.router.invocation.parents import require_running_parent
 from aop.router.targets.resolution import Resolution
-from aop.serving.admission import Slots
-from aop.serving.body import read_json
-from aop.serving.request import Request, require_agreement
-from aop.serving.routing import Route, RouteAnswer, Spanned
+from aop.serving.edge.admission import Slots
+from aop.serving.edge.body import read_json
+from aop.serving.edge.request import Request, require_agreement
+from aop.serving.edge.routing import Route, RouteAnswer, Spanned
 from aop.telemetry.phases import PhaseKind, RequestPhases
 
 _decode = msgspec.json.Decoder(NestedInvocationRequest).decode

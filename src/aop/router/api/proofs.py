@@ -20,12 +20,12 @@ from aop.contracts.ledger_tree import LedgerProof
 from aop.ledger.months import Archived
 from aop.ledger.tree.reader import NotInTree, PartUnknown, ProofPosition, TooManyLeaves, TreeReader
 from aop.ledger.tree.store import TreeBroken
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.lineage_query import TRACE_QUERY
-from aop.serving.paging import Paging
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route, Spanned
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.lineage_query import TRACE_QUERY
+from aop.serving.edge.paging import Paging
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route, Spanned
 
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
 _Sequence = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]

@@ -12,12 +12,12 @@ from aop.ledger.months import Archived
 from aop.ledger.read.reader import LedgerReader
 from aop.ledger.read.record_filter import ListRead, Position, RecordFilter
 from aop.ledger.read.traces import LineageBroken
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.lineage_query import INVOCATIONS_QUERY, TRACE_QUERY, TRACES_QUERY
-from aop.serving.paging import HexIdentifier, ListAnswer, Paging
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route, Spanned
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.lineage_query import INVOCATIONS_QUERY, TRACE_QUERY, TRACES_QUERY
+from aop.serving.edge.paging import HexIdentifier, ListAnswer, Paging
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route, Spanned
 
 _WORKSPACE = "/internal/v1/workspaces/:workspaceId"
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]

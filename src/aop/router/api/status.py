@@ -23,12 +23,12 @@ from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.tree.reader import TreeReader
 from aop.ledger.write.open_invocations import Unsettled
 from aop.router.targets.topology import STATES, Topology
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.health import Readiness
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route, Spanned
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route, Spanned
+from aop.serving.unit.health import Readiness
+from aop.serving.workers.worker_group import WorkerGroup
 from aop.store.problems import StoreUnavailable
 
 # Less than the Control Plane waits: what a Router whose store hangs knows of itself must still arrive.

@@ -9,12 +9,12 @@ from aop.base.settings import identifier
 from aop.contracts.errors import Envelope
 from aop.contracts.topology import SourceState, TopologySource, TopologyStatus
 from aop.router.targets.topology import STATES, Topology
-from aop.serving.bearer import ServicePrincipals
-from aop.serving.query import QueryRules
-from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route, Spanned
-from aop.serving.worker_group import WorkerGroup
+from aop.serving.edge.bearer import ServicePrincipals
+from aop.serving.edge.query import QueryRules
+from aop.serving.edge.request import Request
+from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.routing import Route, Spanned
+from aop.serving.workers.worker_group import WorkerGroup
 
 _QUERY: QueryRules = {"releaseId": identifier}
 _QUESTION = "topology"

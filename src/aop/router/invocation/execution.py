@@ -24,7 +24,7 @@ from aop.router.stream.delivery import StreamDelivery
 from aop.router.stream.frames import FrameWriter
 from aop.router.stream.outbox import Outbox
 from aop.router.stream.progress import ProgressKeeper
-from aop.serving.request_log import Level, UnitLog, safe_cause
+from aop.serving.edge.request_log import Level, UnitLog, safe_cause
 from aop.telemetry.phases import RequestPhases
 
 NOTE_SECONDS = 1.0

@@ -10,7 +10,7 @@ from aop.ledger.write.group_commit import Connect
 from aop.ledger.write.journal import Journal
 from aop.router.metrics import RouterMetrics
 from aop.router.settings import ROUTER_ID, RouterSettings
-from aop.serving.request_log import Level, UnitLog
+from aop.serving.edge.request_log import Level, UnitLog
 from aop.store.database import Connection, connect
 
 FENCED = f"{ROUTER_ID}: another Router process that started later uses this id, so this one may record nothing more"

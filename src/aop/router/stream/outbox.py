@@ -2,7 +2,7 @@
 
 import asyncio
 
-from aop.serving.streaming import WriteNow
+from aop.serving.edge.streaming import WriteNow
 
 FULL_BYTES = 16 * 1024
 

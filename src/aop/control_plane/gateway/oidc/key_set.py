@@ -14,7 +14,7 @@ from aop.net.http import HttpError
 from aop.net.origin import Endpoint
 from aop.net.peer import Peer
 from aop.net.policy import NameNotResolved
-from aop.serving.request_log import Level, UnitLog
+from aop.serving.edge.request_log import Level, UnitLog
 
 KEYS_LIVE_SECONDS = 600.0
 RENEWED_AFTER_SECONDS = 480.0

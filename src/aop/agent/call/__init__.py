@@ -1,0 +1,1 @@
+"""Nested calls of an Agent, by way of the Gateway."""

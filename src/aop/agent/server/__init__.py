@@ -1,0 +1,1 @@
+"""A ready A2A server around the Skills of an Agent."""

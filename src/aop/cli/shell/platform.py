@@ -1,0 +1,111 @@
+"""An opened platform, as commands work with it: the client, the Workspace, and errors with hints."""
+
+import os
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self, TypeVar
+
+from aop.cli.shell import options
+from aop.cli.shell.client_problems import as_problems, problem_of
+from aop.cli.shell.destination import WORKSPACE, Destination, PlatformOptions, find_destination
+from aop.cli.shell.hints import Named, hinted
+from aop.cli.shell.output import Output
+from aop.cli.shell.problems import CommandProblem
+from aop.cli.shell.profiles import Profiles
+from aop.client import Client, PlatformError
+from aop.contracts.workspace import WorkspaceItem
+
+T = TypeVar("T")
+
+
+class Platform:
+    """Belongs to one command; its client is closed when the command ends."""
+
+    shared: ClassVar[Sequence[options.Declare]] = options.PLATFORM
+
+    def __init__(self, client: Client, out: Output, destination: Destination, profiles: Profiles) -> None:
+        self.client = client
+        self.out = out
+        self.destination = destination
+        self.profiles = profiles
+
+    @classmethod
+    async def opened(
+        cls,
+        out: Output,
+        values: dict[str, Any],
+        act: Callable[[Self], Coroutine[Any, Any, None]],
+        arguments: Mapping[str, Any] = {},
+    ) -> None:
+        environment = os.environ  # noqa: TID251
+        profiles = Profiles.of(environment)
+        options = PlatformOptions(values["profile"], values["data"], values["ca"])
+        destination = find_destination(options, environment, profiles)
+        with as_problems(destination):
+            async with destination.client() as client:
+                platform = cls(client, out, destination, profiles)
+                named = Named.of(arguments)
+                async with hinted(client, destination, named):
+                    await act(await platform.prepared(values, named))
+
+    async def prepared(self, values: dict[str, Any], named: Named) -> Self:
+        return self
+
+    async def waiting(self, text: str, answer: Awaitable[T]) -> T:
+        """The answer; people see a spinner until it comes."""
+        with self.out.working(text):
+            return await answer
+
+    @contextmanager
+    def hinting(self, **hints: str) -> Iterator[None]:
+        """Inside, an error with one of these codes gets this recovery instead of the general one."""
+        try:
+            yield
+        except PlatformError as error:
+            problem = problem_of(error, self.destination)
+            problem.recovery = hints.get(error.code, problem.recovery)
+            raise problem from error
+
+
+class InWorkspace(Platform):
+    """A platform with the Workspace that the command works in."""
+
+    shared: ClassVar[Sequence[options.Declare]] = options.IN_WORKSPACE
+    workspace_id: str
+
+    async def prepared(self, values: dict[str, Any], named: Named) -> Self:
+        self.workspace_id = values["workspace"] or self.destination.workspace or await self._only_workspace()
+        named.workspace = self.workspace_id
+        return self
+
+    async def _only_workspace(self) -> str:
+        own = [workspace.workspace_id async for workspace in owned_workspaces(self.client)]
+        if len(own) == 1:
+            return own[0]
+        if not own:
+            raise CommandProblem(
+                "you own no Workspace",
+                code="no_workspace",
+                recovery="aop workspace create ID, or name one that is shared with you: --workspace ID",
+            )
+        raise CommandProblem(
+            f"you own {len(own)} Workspaces, and none is chosen: {', '.join(own[:10])}",
+            code="no_workspace",
+            recovery=f"--workspace ID for this command, {WORKSPACE}, or `aop workspace use ID` for all",
+        )
+
+
+async def owned_workspaces(client: Client) -> AsyncIterator[WorkspaceItem]:
+    """No command chooses a shared Workspace by itself: its owner decides which Agents get the input."""
+    async for workspace in client.list_workspaces("owner"):
+        yield workspace
+
+
+async def first(items: AsyncIterable[T], max_items: int) -> tuple[list[T], bool]:
+    """At most `max_items`, and whether there are more."""
+    found: list[T] = []
+    async for item in items:
+        if len(found) == max_items:
+            return found, True
+        found.append(item)
+    return found, False
