@@ -71,6 +71,7 @@ async def test_both_eras_are_answered_without_the_package_of_mcp(door: OpenDoor,
     assert by_id[4] == {}
 
 
+@pytest.mark.second_ring
 async def test_a_call_that_was_read_is_answered_after_the_end_of_input(door: OpenDoor) -> None:
     called, released = len(door.platform.agent.calls("message/send")), asyncio.Event()
     door.platform.agent.script(after(released, a_message(data({"n": 1}))))
@@ -88,6 +89,7 @@ async def test_a_call_that_was_read_is_answered_after_the_end_of_input(door: Ope
     assert (answer["id"], answer["result"]["structuredContent"]) == ("a call", {"result": {"n": 1}})
 
 
+@pytest.mark.second_ring
 @pytest.mark.parametrize("way", ["SIGTERM", "no one reads"])
 async def test_who_ends_it_cancels_the_calls_that_run(door: OpenDoor, way: str) -> None:
     called = len(door.platform.agent.calls("message/send"))
@@ -112,6 +114,7 @@ async def test_who_ends_it_cancels_the_calls_that_run(door: OpenDoor, way: str) 
     assert (await door.platform.ended(invocation))["events"][-1]["type"] == "canceled"
 
 
+@pytest.mark.second_ring
 async def test_what_is_no_request_is_refused_and_what_follows_it_is_answered(door: OpenDoor, tmp_path: Path) -> None:
     """From a file and into a file, which can not be waited for as pipes can."""
     long = request("ping", {"pad": "x" * MAX_LINE_BYTES}, 1)
