@@ -16,7 +16,7 @@ from aop.cli.shell.profiles import Profiles
 from aop.contracts.sign_in import SignInCode
 from aop.local.console_link import sign_in_link
 
-_ON_STORE = Entry("open", "aop.cli.shell.token_store:make_code_on_store", "")
+_ON_STORE = Entry("open", "shell.token_store:make_code_on_store", "")
 """Loaded only where the platform itself runs: elsewhere there is no database to make a code in."""
 
 

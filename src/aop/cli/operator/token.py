@@ -15,7 +15,7 @@ from aop.cli.shell.stores import control_plane_data
 from aop.contracts.sign_in import AccessToken
 
 _MAX_LABEL = 128
-_ON_STORE = "aop.cli.shell.token_store"
+_ON_STORE = "shell.token_store"
 """Loaded only for an operator: a caller's machine needs no part that talks to a database."""
 _CREATE = Entry("token create", f"{_ON_STORE}:create_on_store", "")
 _LIST = Entry("token list", f"{_ON_STORE}:list_on_store", "")

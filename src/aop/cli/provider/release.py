@@ -14,7 +14,7 @@ from aop.cli.shell.release_reach import show_reach, show_router_learned
 from aop.contracts.publication import Release
 
 _release_id = click.argument("release_id", metavar="RELEASE", help="The rel_… id.")
-_ON_STORE = Entry("release suspend --operator", "aop.cli.operator.operator:suspend_on_store", "")
+_ON_STORE = Entry("release suspend --operator", "operator.operator:suspend_on_store", "")
 """Loaded only for an operator: a provider's machine needs no part that talks to a database."""
 
 

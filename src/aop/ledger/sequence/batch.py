@@ -45,7 +45,7 @@ class OpeningFound(Row, frozen=True):
         return None if event.is_terminal else (self.invocation_id, self.root_task_id, event.sequence)
 
 
-class RunningInvocation(Row, frozen=True):
+class RunningRow(Row, frozen=True):
     """An Invocation whose opening has this number and whose terminal has none; `sequence` is of its last with one."""
 
     number: int
@@ -73,7 +73,7 @@ class NumberRow(NamedTuple):
 
 
 def number_rows(
-    first: int, openings: Sequence[OpeningFound], events: Sequence[EventFound], running: dict[UUID, RunningInvocation]
+    first: int, openings: Sequence[OpeningFound], events: Sequence[EventFound], running: dict[UUID, RunningRow]
 ) -> Iterator[tuple[NumberRow, Sequence[Any]]]:
     """Rows from this number on, each with the columns of its leaves. On the way `running` is kept up to date.
 
@@ -95,7 +95,7 @@ def number_rows(
             row = NumberRow(
                 first, invocation_id, 0, one.events, False, one.workspace_id, one.root_task_id, one.position
             )
-            running[invocation_id] = RunningInvocation(first, one.events - 1, one.workspace_id, one.root_task_id)
+            running[invocation_id] = RunningRow(first, one.events - 1, one.workspace_id, one.root_task_id)
             first += one.events
         else:
             known = running[invocation_id]
@@ -104,7 +104,7 @@ def number_rows(
             if one.is_terminal:
                 del running[invocation_id]
             else:
-                running[invocation_id] = RunningInvocation(known.number, sequence, workspace_id, root_task_id)
+                running[invocation_id] = RunningRow(known.number, sequence, workspace_id, root_task_id)
             first += 1
         yield row, one.leaf
 

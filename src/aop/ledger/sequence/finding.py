@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from aop.ledger.sequence import store
-from aop.ledger.sequence.batch import EventFound, OpeningFound, RunningInvocation
+from aop.ledger.sequence.batch import EventFound, OpeningFound, RunningRow
 from aop.ledger.sequence.epoch_positions import EpochPositions
 from aop.store.database import Connection
 
@@ -39,7 +39,7 @@ class Finder:
         self._connection = connection
         self._positions: dict[EpochKey, EpochPositions] = {}
 
-    async def find(self, running: Mapping[UUID, RunningInvocation]) -> UnnumberedRows:
+    async def find(self, running: Mapping[UUID, RunningRow]) -> UnnumberedRows:
         connection = self._connection
         over, live = _split(await store.epochs(connection))
         epochs = [*over[:_MAX_OLD_EPOCHS], *live]
@@ -79,7 +79,7 @@ class Finder:
                 del self._positions[router_id, epoch]
 
     async def _with_ancestors(
-        self, running: Mapping[UUID, RunningInvocation], openings: Sequence[OpeningFound]
+        self, running: Mapping[UUID, RunningRow], openings: Sequence[OpeningFound]
     ) -> Sequence[OpeningFound]:
         """A parent was written before its child, so that it is there; it may be of an epoch whose turn comes later."""
         parents = {one.parent_invocation_id for one in openings if one.parent_invocation_id is not None}

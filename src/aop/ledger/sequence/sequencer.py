@@ -13,7 +13,7 @@ from aop.ledger.figures.learned import LearnedCalls
 from aop.ledger.figures.tiles import count_tiles
 from aop.ledger.model import Writer
 from aop.ledger.sequence import store
-from aop.ledger.sequence.batch import NumberRow, RunningInvocation, number_rows
+from aop.ledger.sequence.batch import NumberRow, RunningRow, number_rows
 from aop.ledger.sequence.finding import Finder, UnnumberedRows
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.store import TreeBroken
@@ -40,7 +40,7 @@ class _Holder:
     connection: Connection
     past: int
     finder: Finder
-    running: dict[UUID, RunningInvocation]
+    running: dict[UUID, RunningRow]
     tree: TreeGrowth | None
     """None if the rows are not those of the newest head: nothing is added to a tree that is broken."""
     calls: LearnedCalls = field(default_factory=LearnedCalls)

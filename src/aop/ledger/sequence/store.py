@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from aop.ledger.model import OPENING_EVENTS, Writer
-from aop.ledger.sequence.batch import EventFound, NumberRow, OpeningFound, RunningInvocation
+from aop.ledger.sequence.batch import EventFound, NumberRow, OpeningFound, RunningRow
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS
 from aop.store.database import Connection
 from aop.store.rows import Row, to_rows
@@ -147,10 +147,10 @@ async def sequence_end(connection: Connection) -> SequenceRow:
     return SequenceRow(0, 0) if row is None else SequenceRow(*row)
 
 
-async def running(connection: Connection, settled: int) -> dict[UUID, RunningInvocation]:
+async def running(connection: Connection, settled: int) -> dict[UUID, RunningRow]:
     """Of those that were numbered from there on."""
     rows = await connection.fetch(_RUNNING, settled)
-    return {invocation: RunningInvocation(*row) for invocation, *row in rows}
+    return {invocation: RunningRow(*row) for invocation, *row in rows}
 
 
 async def epochs(connection: Connection) -> Sequence[EpochRow]:
