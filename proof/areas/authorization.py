@@ -100,7 +100,8 @@ class Doors:
         method, path = cell.operation.split(" ")
         for name, relation in cell.relations.items():
             path = path.replace(f"{{{name}}}", named[name, relation])
-        return method, path
+        # The other version to compare with has to be named: the same one.
+        return method, f"{path}?from={path.split('/')[-2]}" if path.endswith("/compatibility") else path
 
     async def _head(self, unit: RunningUnit, method: str, path: str, headers: Headers) -> Outcome:
         """For an answer that may be endless when it is a good one: its head is enough."""

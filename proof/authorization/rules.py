@@ -162,6 +162,7 @@ GATEWAY: Mapping[str, Rule] = {
             _gateway("GET /v1/agents", 200),
             _gateway("GET /v1/agents/{agentId}", 200, _absent("agentId"), _hidden("agentId")),
             _gateway(f"GET {_CARD}", 200, *_VERSION, _hidden("agentId")),
+            _gateway(f"GET {_CARD}/compatibility", 200, *_VERSION, _hidden("agentId")),
             _gateway(f"POST {_CARD}/publish", 200, *_VERSION, *_theirs("agentId")),
             _gateway(f"POST {_CARD}/disable", 200, *_VERSION, *_theirs("agentId")),
             _gateway(f"POST {_AGENT}/endpoint-bindings", 201, *_NEW_BINDING),

@@ -222,7 +222,7 @@ def test_an_error_of_a_server_is_cleaned(hostile_server: str, alone: Aop, stack:
 
 
 # The verifier also runs alone, and writes sentences of its own.
-_WRITERS = {"cli/output.py", "cli/asking.py", "local/terminal.py", "cli/verify_bundle.py"}
+_WRITERS = {"cli/shell/output.py", "cli/shell/asking.py", "local/terminal.py", "cli/shell/verify_bundle.py"}
 _BANNED_NAMES = {"print", "Text", "Console"}
 _BANNED_MEMBERS = {("click", "echo"), ("click", "secho"), ("click", "confirm"), ("click", "prompt"), ("click", "style")}
 _BANNED_MEMBERS |= {("stdout", "write"), ("stderr", "write"), ("getpass", "getpass"), ("os", "write")}

@@ -109,7 +109,7 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
         "for entry in COMMANDS:\n"
         "    try: entry.function()\n"
         "    except Exception as ended: print(entry.name)\n"
-        "from aop.cli import token\n"
+        "from aop.cli.operator import token\n"
         "for entry in (token._CREATE, token._LIST, token._REVOKE):\n"
         "    try: entry.function()\n"
         "    except Exception as ended: print(entry.name)\n"
