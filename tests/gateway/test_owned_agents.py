@@ -116,7 +116,7 @@ def _states(item: dict[str, Any]) -> list[tuple[str, str, str | None, bool]]:
 
 _VERSIONS = f"""
 INSERT INTO registry.card
-SELECT agent_id, '1.0.' || number, document, digest, owner_id, precedence, '', '', '{{}}', '{{}}',
+SELECT agent_id, '1.0.' || number, document, digest, owner_id, precedence, '', '', '{{}}',
        status, registered_at + number * interval '1 second', NULL, NULL, NULL
   FROM registry.card, generate_series(1, {MANY}) AS number
 """
