@@ -37,7 +37,6 @@ class Listed:
 
 
 NOW = "2026-01-01T00:00:00Z"
-MICROS = 1_767_225_600_000_000
 INVOCATIONS = Listed("invocations", ("workspaceId",), (NOW, "f" * 32))
 SLOWEST = Listed("invocations", ("workspaceId",), (7, "0" * 32), (("order", "slowest"),))
 TRACES = Listed("traces", ("workspaceId",), (NOW, "f" * 32))
@@ -46,7 +45,7 @@ TRACE = Listed("trace", ("workspaceId", "traceId"), (NOW, 0, "0" * 32), limit=No
 PROOF_OF_INVOCATION = Listed("proof", ("workspaceId", "invocationId"), (4, 0, 0), limit=None)
 PROOF_OF_TRACE = Listed("proof", ("workspaceId", "traceId"), (4, 0, 0), limit=None)
 LISTS = {
-    "/v1/agents": Listed("agents", (), (1, 1, MICROS, "acme:agent", "1.0.0")),
+    "/v1/agents": Listed("agents", (), (1, 1, NOW, "acme:agent", "1.0.0")),
     "/v1/agents/{agentId}": Listed("agent-overview", ("agentId",), (NOW, "1.0.0")),
     "/v1/me/agents": Listed("my-agents", (), ("acme:agent",)),
     "/v1/me/tokens": Listed("tokens", (), (NOW, "tok_1")),
@@ -54,9 +53,9 @@ LISTS = {
     "/v1/providers/{providerId}/endpoint-bindings": Listed("provider-bindings", ("providerId",), (NOW, "bnd_1")),
     "/v1/providers/{providerId}/releases": Listed("provider-releases", ("providerId",), (NOW, "rel_1")),
     "/v1/public/agents/{publicAgentId}": Listed("public-agent-share", ("publicAgentId",), (NOW, "rel_" + "f" * 32)),
-    "/v1/workspaces": Listed("workspaces", (), (MICROS, "space")),
-    "/v1/workspaces/{workspaceId}/callers": Listed("callers", ("workspaceId",), (MICROS, "bob")),
-    "/v1/workspaces/{workspaceId}/installations": Listed("installations", ("workspaceId",), (MICROS, "ins_1")),
+    "/v1/workspaces": Listed("workspaces", (), (NOW, "space")),
+    "/v1/workspaces/{workspaceId}/callers": Listed("callers", ("workspaceId",), (NOW, "bob")),
+    "/v1/workspaces/{workspaceId}/installations": Listed("installations", ("workspaceId",), (NOW, "ins_1")),
     "/v1/workspaces/{workspaceId}/invocations": INVOCATIONS,
     "/v1/workspaces/{workspaceId}/invocations?order=slowest": SLOWEST,
     "/v1/workspaces/{workspaceId}/traces": TRACES,

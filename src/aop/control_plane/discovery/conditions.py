@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
+
+from aop.serving.edge.paging import SafeIdentifier, VersionText
 from aop.store.rows import PageSize
 
 
@@ -28,15 +31,14 @@ class FoldedFilters:
         return self.capability is not None
 
 
-@dataclass(frozen=True)
-class SearchPosition:
+class SearchPosition(NamedTuple):
     """The last item of a page, and the highest publication number when the first page was read."""
 
-    boundary: int
-    score: int
+    boundary: Annotated[int, msgspec.Meta(ge=0)]
+    score: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
     published_at: datetime
-    agent_id: str
-    version: str
+    agent_id: SafeIdentifier
+    version: VersionText
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Discovery: eligible versions by relevance or newest first, in pages that repeat no version and leave none out."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aop.contracts.catalog import DiscoveryOrder
@@ -11,6 +10,7 @@ from aop.control_plane.discovery.query import WordQuery, word_query
 from aop.control_plane.discovery.ranked_store import Ranking, rank
 from aop.control_plane.discovery.relevance import NO_POINTS, POINTS
 from aop.control_plane.discovery.store import EligibleVersion
+from aop.control_plane.pages import Page
 from aop.control_plane.registry.index_keys import folded
 from aop.store.database import Connection, Database
 from aop.store.rows import PageSize, RowPage
@@ -33,20 +33,14 @@ class Filters:
     order: DiscoveryOrder = DiscoveryOrder.RELEVANCE
 
 
-@dataclass(frozen=True)
-class FoundPage:
-    """Some items, and the position of the last one when more exist."""
-
-    items: Sequence[RawDiscoveryItem]
-    last: SearchPosition | None
-
-
 class Search:
     def __init__(self, database: Database, public_origin: str) -> None:
         self._database = database
         self._public_origin = public_origin
 
-    async def page(self, filters: Filters, size: PageSize, after: SearchPosition | None) -> FoundPage:
+    async def page(
+        self, filters: Filters, size: PageSize, after: SearchPosition | None
+    ) -> Page[RawDiscoveryItem, SearchPosition]:
         words, request = None if filters.query is None else word_query(filters.query), PageRequest(size, after)
         if words is None:
             async with self._database.connection() as connection:
@@ -56,7 +50,7 @@ class Search:
             async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
                 page = await _ranked(connection, words, filters, request)
         items = [discovery_item(row, self._public_origin) for row in page.rows]
-        return FoundPage(items, None if page.is_last else _position(page.rows[-1]))
+        return Page(items, None if page.is_last else _position(page.rows[-1]))
 
 
 async def _ranked(

@@ -1,13 +1,13 @@
 """Routes of the callers of a Workspace."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from aop.base.clock import from_text
 from aop.contracts.errors import Envelope
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.control_plane.gateway.time_position import TimePosition, after
+from aop.control_plane.gateway.lists import list_response
 from aop.control_plane.workspace.callers import WorkspaceCallers
-from aop.serving.edge.paging import PAGE_QUERY, ListAnswer, Paging
+from aop.serving.edge.paging import PAGE_QUERY, Paging, SafeIdentifier
 from aop.serving.edge.request import Request
 from aop.serving.edge.response import Response, json_response
 from aop.serving.edge.routing import Route
@@ -29,14 +29,11 @@ class CallerRoutes:
         ]
 
     async def page(self, request: Request) -> Response:
-        paging = Paging("callers", TimePosition, request)
+        paging = Paging("callers", tuple[datetime, SafeIdentifier], request)
         workspace_id = request.path["workspaceId"]
-        found = await self._callers.page(request.principal, workspace_id, after(paging), paging.limit)
-        items = found[: paging.limit]
-        if len(found) == len(items):
-            return json_response(200, ListAnswer(items))
-        last = TimePosition.of(from_text(items[-1].added_at), items[-1].principal_id)
-        return json_response(200, ListAnswer(items, paging.cursor(last)))
+        return list_response(
+            paging, await self._callers.page(request.principal, workspace_id, paging.after, paging.limit)
+        )
 
     async def add(self, request: Request) -> Response:
         path = request.path

@@ -93,7 +93,7 @@ class CatalogRoutes:
             agent_id=agent_id,
             public_agent_id=facts.public_agent_id,
             public_url=public_url(self._public_origin, facts.public_agent_id),
-            versions=tuple(page.entries),
+            versions=tuple(page.items),
             resembles=tuple(facts.resembles) or msgspec.UNSET,
             next_cursor=msgspec.UNSET if page.last is None else paging.cursor((page.last[0], page.last[2])),
         )

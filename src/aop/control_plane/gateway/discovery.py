@@ -1,10 +1,7 @@
 """Routes of Discovery, for authenticated callers, and of the public share of an Agent, for anyone."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Self
-
-import msgspec
+from datetime import datetime
 
 from aop.base.ids import is_safe_identifier
 from aop.contracts.catalog import DiscoveryOrder
@@ -13,40 +10,16 @@ from aop.control_plane.discovery.conditions import SearchPosition
 from aop.control_plane.discovery.public_agents import PIECE_BYTES, PublicAgents
 from aop.control_plane.discovery.search import Filters, Search
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
+from aop.control_plane.gateway.lists import list_response
+from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, Paging
 from aop.serving.edge.query import QueryRules, boolean
 from aop.serving.edge.request import Request
-from aop.serving.edge.response import JSON, Response, json_response
+from aop.serving.edge.response import JSON, Response
 from aop.serving.edge.routing import Route, RouteAnswer
 from aop.serving.edge.streaming import Pieces
 from aop.store.rows import PageSize
 
 _QUERY_LENGTH = 256
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-_LAST_MICROS = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
-
-
-class _CursorPosition(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    boundary: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-    score: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
-    published_micros: Annotated[int, msgspec.Meta(ge=0, le=_LAST_MICROS)]
-    agent_id: SafeIdentifier
-    version: VersionText
-
-    @classmethod
-    def of(cls, position: SearchPosition) -> Self:
-        return cls(
-            position.boundary,
-            position.score,
-            (position.published_at - _EPOCH) // _MICROSECOND,
-            position.agent_id,
-            position.version,
-        )
-
-    def position(self) -> SearchPosition:
-        moment = _EPOCH + self.published_micros * _MICROSECOND
-        return SearchPosition(self.boundary, self.score, moment, self.agent_id, self.version)
 
 
 def _text(text: str) -> str:
@@ -80,11 +53,9 @@ class DiscoveryRoutes:
         return [access.route("GET", "/v1/agents", self.discover, Envelope.CATALOG, _QUERY)]
 
     async def discover(self, request: Request) -> Response:
-        paging = Paging("agents", _CursorPosition, request)
-        after = None if paging.after is None else paging.after.position()
-        page = await self._search.page(_filters(request), PageSize(paging.limit, PAGE_BYTES), after)
-        cursor = msgspec.UNSET if page.last is None else paging.cursor(_CursorPosition.of(page.last))
-        return json_response(200, ListAnswer(page.items, cursor))
+        paging = Paging("agents", SearchPosition, request)
+        size = PageSize(paging.limit, PAGE_BYTES)
+        return list_response(paging, await self._search.page(_filters(request), size, paging.after))
 
 
 class PublicAgentRoutes:

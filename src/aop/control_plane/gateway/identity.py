@@ -19,13 +19,15 @@ from aop.contracts.sign_in import (
 )
 from aop.contracts.wire import moment_or_unset
 from aop.control_plane.gateway.access import GatewayAccess, presented_token
+from aop.control_plane.gateway.lists import list_response
 from aop.control_plane.gateway.making import KnownCaller
 from aop.control_plane.gateway.own_tokens import OwnTokens
 from aop.control_plane.gateway.sign_in import SignIn
 from aop.control_plane.gateway.store.tokens import TokenRecord
+from aop.control_plane.pages import Page
 from aop.serving.edge.admission import Slots
 from aop.serving.edge.body import read_json
-from aop.serving.edge.paging import PAGE_QUERY, ListAnswer, Paging, SafeIdentifier
+from aop.serving.edge.paging import PAGE_QUERY, Paging, SafeIdentifier
 from aop.serving.edge.request import Request
 from aop.serving.edge.response import Response, json_response
 from aop.serving.edge.routing import Route
@@ -58,12 +60,8 @@ class IdentityRoutes:
 
     async def tokens(self, request: Request) -> Response:
         paging = Paging("tokens", tuple[datetime, SafeIdentifier], request)
-        found = await self._tokens.page(request.principal, paging.after, paging.limit)
-        items = [_access_token(record, request) for record in found[: paging.limit]]
-        if len(found) == len(items):
-            return json_response(200, ListAnswer(items))
-        last = found[len(items) - 1]
-        return json_response(200, ListAnswer(items, paging.cursor((last.created_at, last.token_id))))
+        page = await self._tokens.page(request.principal, paging.after, paging.limit)
+        return list_response(paging, Page([_access_token(record, request) for record in page.items], page.last))
 
     async def make_token(self, request: Request) -> Response:
         body = await read_json(request, document("access-token/1#createRequest"), self._request_max_bytes)

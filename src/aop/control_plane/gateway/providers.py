@@ -1,26 +1,21 @@
 """Routes that list what a provider owns: Agents, Endpoint Bindings and Releases, newest first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeVar
 
-import msgspec
-
-from aop.base.clock import from_text
 from aop.base.settings import identifier
 from aop.contracts.errors import Envelope
-from aop.contracts.publication import EndpointBinding, Release
 from aop.control_plane.gateway.access import GatewayAccess
+from aop.control_plane.gateway.lists import list_response
 from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.releases import Releases
-from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
+from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, Paging, SafeIdentifier, VersionText
 from aop.serving.edge.request import Request
-from aop.serving.edge.response import Response, json_response
+from aop.serving.edge.response import Response
 from aop.serving.edge.routing import Route
 from aop.store.rows import PageSize
 
-T = TypeVar("T", EndpointBinding, Release)
 _PROVIDER = "/v1/providers/:providerId"
 _OF_AGENT = {**PAGE_QUERY, "agentId": identifier}
 
@@ -43,26 +38,18 @@ class ProviderRoutes:
         paging = Paging("provider-agents", tuple[datetime, SafeIdentifier, VersionText], request)
         size = PageSize(paging.limit, PAGE_BYTES)
         page = await self._cards.of_provider(request.principal, request.path["providerId"], paging.after, size)
-        cursor = msgspec.UNSET if page.last is None else paging.cursor(page.last)
-        return json_response(200, ListAnswer(page.entries, cursor))
+        return list_response(paging, page)
 
     async def bindings(self, request: Request) -> Response:
         paging = Paging("provider-bindings", tuple[datetime, SafeIdentifier], request)
-        found = await self._bindings.page(
+        page = await self._bindings.page(
             request.principal, request.path["providerId"], request.query.get("agentId"), paging.after, paging.limit
         )
-        return _page(found, paging, lambda last: last.binding_id)
+        return list_response(paging, page)
 
     async def releases(self, request: Request) -> Response:
         paging = Paging("provider-releases", tuple[datetime, SafeIdentifier], request)
-        found = await self._releases.page(
+        page = await self._releases.page(
             request.principal, request.path["providerId"], request.query.get("agentId"), paging.after, paging.limit
         )
-        return _page(found, paging, lambda last: last.release_id)
-
-
-def _page(found: Sequence[T], paging: Paging[tuple[datetime, str]], identity: Callable[[T], str]) -> Response:
-    items = found[: paging.limit]
-    more = len(found) > len(items)
-    cursor = paging.cursor((from_text(items[-1].created_at), identity(items[-1]))) if more else msgspec.UNSET
-    return json_response(200, ListAnswer(items, cursor))
+        return list_response(paging, page)

@@ -1,10 +1,10 @@
 """Routes of Workspaces and Installations."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import msgspec
 
-from aop.base.clock import from_text
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.workspace import (
@@ -15,11 +15,11 @@ from aop.contracts.workspace import (
     WorkspaceRole,
 )
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.control_plane.gateway.time_position import TimePosition, after
+from aop.control_plane.gateway.lists import list_response
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
 from aop.serving.edge.body import read_json
-from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
+from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, Paging, SafeIdentifier
 from aop.serving.edge.request import Request
 from aop.serving.edge.response import Response, json_response
 from aop.serving.edge.routing import Route
@@ -56,13 +56,9 @@ class WorkspaceRoutes:
         return json_response(201, await self._workspaces.create(request.principal, workspace.workspace_id))
 
     async def page(self, request: Request) -> Response:
-        paging = Paging("workspaces", TimePosition, request)
-        found = await self._workspaces.page(request.principal, request.query.get("role"), after(paging), paging.limit)
-        items = found[: paging.limit]
-        if len(found) == len(items):
-            return json_response(200, ListAnswer(items))
-        last = TimePosition.of(from_text(items[-1].created_at), items[-1].workspace_id)
-        return json_response(200, ListAnswer(items, paging.cursor(last)))
+        paging = Paging("workspaces", tuple[datetime, SafeIdentifier], request)
+        role = request.query.get("role")
+        return list_response(paging, await self._workspaces.page(request.principal, role, paging.after, paging.limit))
 
     async def read(self, request: Request) -> Response:
         return json_response(200, await self._workspaces.read(request.principal, request.path["workspaceId"]))
@@ -74,11 +70,11 @@ class WorkspaceRoutes:
         return json_response(201, installed)
 
     async def installed(self, request: Request) -> Response:
-        paging = Paging("installations", TimePosition, request)
-        size = PageSize(paging.limit, PAGE_BYTES)
-        page = await self._installations.page(request.principal, request.path["workspaceId"], after(paging), size)
-        cursor = msgspec.UNSET if page.last is None else paging.cursor(TimePosition.of(*page.last))
-        return json_response(200, ListAnswer(page.installations, cursor))
+        paging = Paging("installations", tuple[datetime, SafeIdentifier], request)
+        workspace_id, size = request.path["workspaceId"], PageSize(paging.limit, PAGE_BYTES)
+        return list_response(
+            paging, await self._installations.page(request.principal, workspace_id, paging.after, size)
+        )
 
     async def read_installation(self, request: Request) -> Response:
         path = request.path

@@ -1,19 +1,16 @@
 """Endpoint Bindings: a provider claims to control the endpoint of a Card version."""
 
-from collections.abc import Sequence
-from datetime import datetime
-
 import msgspec
 
-from aop.base.clock import Clock
+from aop.base.clock import Clock, from_text
 from aop.base.ids import new_id
 from aop.contracts.card import AgentCard
 from aop.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound, Reason, Refusal
 from aop.contracts.publication import BindingRequest, EndpointBinding
+from aop.control_plane.pages import Page
 from aop.control_plane.registry.cards import unknown_version
-from aop.control_plane.registry.entries import endpoint_binding
 from aop.control_plane.registry.store import bindings, cards
-from aop.control_plane.registry.store.bindings import BindingRow, NewBinding
+from aop.control_plane.registry.store.bindings import NewBinding, Position
 from aop.net.origin import Endpoint, InvalidEndpoint
 from aop.store.database import Connection, Database
 
@@ -55,20 +52,19 @@ class Bindings:
                 request.method,
                 now,
             )
-            return endpoint_binding(await bindings.insert(connection, binding))
+            return await bindings.insert(connection, binding)
 
     async def read(self, caller: str, provider_id: str, binding_id: str) -> EndpointBinding:
         async with self._database.connection() as connection:
-            return endpoint_binding(await own_binding(connection, caller, provider_id, binding_id))
+            return await own_binding(connection, caller, provider_id, binding_id)
 
     async def page(
-        self, caller: str, provider_id: str, agent_id: str | None, after: tuple[datetime, str] | None, limit: int
-    ) -> Sequence[EndpointBinding]:
-        """Returns up to one more than the limit, which tells whether there is a next page."""
+        self, caller: str, provider_id: str, agent_id: str | None, after: Position | None, limit: int
+    ) -> Page[EndpointBinding, Position]:
         async with self._database.connection() as connection:
             await require_own_provider(connection, caller, provider_id)
-            rows = await bindings.page(connection, provider_id, agent_id, after, limit + 1)
-        return [endpoint_binding(row) for row in rows]
+            items = await bindings.page(connection, provider_id, agent_id, after, limit + 1)
+        return Page.cut(items, limit, lambda last: (from_text(last.created_at), last.binding_id))
 
 
 async def require_own_provider(connection: Connection, caller: str, provider_id: str) -> None:
@@ -79,12 +75,12 @@ async def require_own_provider(connection: Connection, caller: str, provider_id:
         raise Forbidden("the provider belongs to another principal", reason=Reason.NOT_OWNER)
 
 
-async def own_binding(connection: Connection, caller: str, provider_id: str, binding_id: str) -> BindingRow:
+async def own_binding(connection: Connection, caller: str, provider_id: str, binding_id: str) -> EndpointBinding:
     await require_own_provider(connection, caller, provider_id)
-    row = await bindings.find(connection, provider_id, binding_id)
-    if row is None:
+    binding = await bindings.find(connection, provider_id, binding_id)
+    if binding is None:
         raise NotFound("no such Binding of this provider", reason=Reason.BINDING_UNKNOWN)
-    return row
+    return binding
 
 
 def _parsed(text: str) -> Endpoint:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from aop.base.clock import Clock
+from aop.base.clock import Clock, from_text
 from aop.base.ids import new_random_id
 from aop.base.semver import Version
 from aop.cards.reading import ReadCard
 from aop.contracts.catalog import CatalogEntry, PublicationStatus, Resemblance
 from aop.contracts.errors import Conflict, Forbidden, NotFound, Reason
+from aop.control_plane.pages import Page
 from aop.control_plane.registry.entries import catalog_entry, draft_entry
 from aop.control_plane.registry.index_keys import folded, precedence_text
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
@@ -20,6 +21,8 @@ from aop.control_plane.registry.store.cards import CardRow, NewCard
 from aop.store.database import Connection, Database
 from aop.store.rows import PageSize, RowPage
 
+_Position = tuple[datetime, str, str]
+
 
 @dataclass(frozen=True)
 class StoredCard:
@@ -28,14 +31,6 @@ class StoredCard:
     document: bytes
     digest: str
     status: PublicationStatus
-
-
-@dataclass(frozen=True)
-class EntryPage:
-    """Some Catalog Entries, and the position of the last one when there is a next page."""
-
-    entries: Sequence[CatalogEntry]
-    last: tuple[datetime, str, str] | None
 
 
 @dataclass(frozen=True)
@@ -99,7 +94,7 @@ class Cards:
 
     async def overview(
         self, caller: str, agent_id: str, after: tuple[datetime, str] | None, size: PageSize
-    ) -> tuple[AgentFacts, EntryPage]:
+    ) -> tuple[AgentFacts, Page[CatalogEntry, _Position]]:
         """Returns the Agent and those of its versions that the caller may see, newest registration first."""
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             public_agent_id = await cards.public_id_of(connection, agent_id)
@@ -113,8 +108,8 @@ class Cards:
         return facts, self._entries(page)
 
     async def of_provider(
-        self, caller: str, provider_id: str, after: tuple[datetime, str, str] | None, size: PageSize
-    ) -> EntryPage:
+        self, caller: str, provider_id: str, after: _Position | None, size: PageSize
+    ) -> Page[CatalogEntry, _Position]:
         """Returns the caller's Cards whose Agent belongs to this provider or to none yet, newest registration first."""
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             if await bindings.provider_owner(connection, provider_id) not in {None, caller}:
@@ -122,10 +117,13 @@ class Cards:
             page = await cards.versions_of_owner(connection, caller, provider_id, after, size)
         return self._entries(page)
 
-    def _entries(self, page: RowPage[CardRow]) -> EntryPage:
-        last = None if page.is_last else page.rows[-1]
-        position = None if last is None else (last.registered_at, last.agent_id, last.version)
-        return EntryPage([catalog_entry(row, self._public_origin) for row in page.rows], position)
+    def _entries(self, page: RowPage[CardRow]) -> Page[CatalogEntry, _Position]:
+        entries = [catalog_entry(row, self._public_origin) for row in page.rows]
+        return Page.of(entries, _position, is_last=page.is_last)
+
+
+def _position(entry: CatalogEntry) -> _Position:
+    return from_text(entry.registered_at), entry.agent_id, entry.version
 
 
 async def _lock_own(connection: Connection, caller: str, agent_id: str, version: str) -> PublicationStatus:

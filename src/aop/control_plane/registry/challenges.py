@@ -24,11 +24,10 @@ from aop.contracts.publication import (
 )
 from aop.contracts.publication import VerificationFailureCode as Failure
 from aop.control_plane.registry.bindings import own_binding
-from aop.control_plane.registry.entries import endpoint_binding
 from aop.control_plane.registry.lifecycle import CHALLENGEABLE
 from aop.control_plane.registry.proof_fetch import PROOF_PATH, ProofFetch, ServedProof
 from aop.control_plane.registry.store import bindings
-from aop.control_plane.registry.store.bindings import BindingRow, ChallengeRow, NewEvidence
+from aop.control_plane.registry.store.bindings import ChallengeRow
 from aop.net.origin import Endpoint
 from aop.store.database import Database
 
@@ -65,13 +64,13 @@ class Challenges:
         expires_at = self._clock() + timedelta(seconds=self._policy.lifetime_seconds)
         async with self._database.transaction() as connection:
             binding = await own_binding(connection, caller, provider_id, binding_id)
-            if binding.status not in CHALLENGEABLE:
+            if binding.verification_status not in CHALLENGEABLE:
                 raise Conflict("the Binding is verified", reason=Reason.BINDING_VERIFIED)
             await bindings.insert_challenge(connection, challenge_id, binding_id, _sha256(proof.encode()), expires_at)
         return IssuedChallenge(
             challenge_id=challenge_id,
             binding_id=binding_id,
-            challenge_url=binding.endpoint_origin + PROOF_PATH + challenge_id,
+            challenge_url=Endpoint.parse(binding.endpoint).origin + PROOF_PATH + challenge_id,
             proof=proof,
             expires_at=to_text(expires_at),
         )
@@ -81,7 +80,7 @@ class Challenges:
         expires_at = challenge.expires_at
         left = (expires_at - self._clock()).total_seconds()
         seconds = min(self._policy.verification_timeout_ms / 1000, left)
-        served = await self._proofs.fetch(Endpoint.parse(binding.endpoint_origin), challenge_id, seconds)
+        served = await self._proofs.fetch(Endpoint.parse(binding.endpoint), challenge_id, seconds)
         now = self._clock()
         if now >= expires_at:
             served = Failure.CHALLENGE_EXPIRED
@@ -93,7 +92,7 @@ class Challenges:
 
     async def _claim(
         self, caller: str, provider_id: str, binding_id: str, challenge_id: str
-    ) -> tuple[BindingRow, ChallengeRow]:
+    ) -> tuple[EndpointBinding, ChallengeRow]:
         # The claim commits before any network traffic: a crash or a race can waste a challenge, but can never let one
         # be used twice.
         async with self._database.transaction() as connection:
@@ -103,7 +102,7 @@ class Challenges:
                 raise NotFound("no such Challenge of this Binding", reason=Reason.CHALLENGE_UNKNOWN)
             if challenge.used_at is not None:
                 raise ChallengeReused("used before")
-            if binding.status is VerificationStatus.VERIFIED:
+            if binding.verification_status is VerificationStatus.VERIFIED:
                 raise Conflict("the Binding is verified", reason=Reason.BINDING_VERIFIED)
             now = self._clock()
             expired = now >= challenge.expires_at
@@ -119,11 +118,11 @@ class Challenges:
                 raise Conflict("the Binding was verified just now", reason=Reason.BINDING_VERIFIED)
         raise VerificationFailed(failure)
 
-    async def _verify(self, binding: BindingRow, challenge: ChallengeRow, now: datetime) -> EndpointBinding:
+    async def _verify(self, binding: EndpointBinding, challenge: ChallengeRow, now: datetime) -> EndpointBinding:
         evidence = EndpointEvidence(
             binding_id=binding.binding_id,
             challenge_id=challenge.challenge_id,
-            endpoint_origin=binding.endpoint_origin,
+            endpoint_origin=Endpoint.parse(binding.endpoint).origin,
             method=binding.method,
             proof_sha256=challenge.proof_sha256.hex(),
             verified_at=to_text(now),
@@ -133,19 +132,8 @@ class Challenges:
             verified = await bindings.set_verified(connection, binding.binding_id, sealed, now)
             if verified is None:
                 raise Conflict("the Binding was verified just now", reason=Reason.BINDING_VERIFIED)
-            await bindings.insert_evidence(
-                connection,
-                NewEvidence(
-                    binding.binding_id,
-                    challenge.challenge_id,
-                    binding.endpoint_origin,
-                    binding.method,
-                    challenge.proof_sha256,
-                    now,
-                    sealed,
-                ),
-            )
-        return endpoint_binding(verified)
+            await bindings.insert_evidence(connection, challenge.challenge_id, now, sealed)
+        return verified
 
 
 def _sha256(content: bytes) -> bytes:

@@ -25,11 +25,7 @@ class Changes:
 
     async def after(self, revision: int) -> Sequence[TopologyEvent]:
         async with self._database.connection() as connection:
-            changes = await releases.changes_after(connection, revision, FRAME_ENTRIES)
-        return [
-            TopologyEvent(schema_version="1", kind=FrameKind.CHANGE, revision=change.revision, release=change.release)
-            for change in changes
-        ]
+            return await releases.changes_after(connection, revision, FRAME_ENTRIES)
 
     async def snapshot(self) -> AsyncGenerator[TopologyEvent, None]:
         """Reads all frames in one transaction, whose revision they bear, and holds one batch at a time."""

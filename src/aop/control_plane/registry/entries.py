@@ -1,4 +1,4 @@
-"""Turns rows of the Registry into documents of the wire."""
+"""Turns Card versions into documents of the wire."""
 
 from datetime import datetime
 
@@ -7,11 +7,9 @@ import msgspec
 from aop.base.clock import to_text
 from aop.cards.reading import ReadCard
 from aop.contracts.catalog import CatalogEntry, EntryRelease, PublicationStatus
-from aop.contracts.publication import EndpointBinding, Release, ReleaseState
-from aop.contracts.wire import moment_or_unset, or_unset
-from aop.control_plane.registry.store.bindings import BindingRow
+from aop.contracts.publication import ReleaseState
+from aop.contracts.wire import moment_or_unset
 from aop.control_plane.registry.store.cards import CardRow
-from aop.control_plane.registry.store.releases import ReleaseRow
 
 
 def catalog_entry(row: CardRow, public_origin: str) -> CatalogEntry:
@@ -56,43 +54,3 @@ def entry_release(release_id: str | None, state: ReleaseState | None) -> EntryRe
 
 def public_url(origin: str, public_agent_id: str) -> str:
     return f"{origin}/a/{public_agent_id}"
-
-
-def endpoint_binding(row: BindingRow) -> EndpointBinding:
-    return EndpointBinding(
-        binding_id=row.binding_id,
-        provider_id=row.provider_id,
-        agent_id=row.agent_id,
-        version=row.version,
-        endpoint=row.endpoint_origin + row.endpoint_path,
-        method=row.method,
-        verification_status=row.status,
-        verification_failure_code=or_unset(row.failure_code),
-        verification_evidence_digest=or_unset(row.evidence_digest),
-        verified_at=moment_or_unset(row.verified_at),
-        created_at=to_text(row.created_at),
-        updated_at=to_text(row.updated_at),
-    )
-
-
-def release(row: ReleaseRow) -> Release:
-    return Release(
-        release_id=row.release_id,
-        provider_id=row.provider_id,
-        agent_id=row.agent_id,
-        version=row.version,
-        card_digest=row.card_digest,
-        endpoint_binding_id=row.binding_id,
-        endpoint_origin=row.endpoint_origin,
-        endpoint_path=row.endpoint_path,
-        verification_method=row.method,
-        verification_evidence_digest=or_unset(row.evidence_digest),
-        state=row.state,
-        created_at=to_text(row.created_at),
-        updated_at=to_text(row.updated_at),
-        verified_at=moment_or_unset(row.verified_at),
-        published_at=moment_or_unset(row.published_at),
-        suspended_at=moment_or_unset(row.suspended_at),
-        suspended_by=or_unset(row.suspended_by),
-        revoked_at=moment_or_unset(row.revoked_at),
-    )

@@ -1,7 +1,5 @@
 """What a principal owns: one item per Agent, over all providers, with every version and its state."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import msgspec
@@ -10,11 +8,15 @@ from aop.base.clock import to_text
 from aop.contracts.catalog import NewestRelease, OwnedAgent, OwnedVersion, PublicationStatus, VersionCounts
 from aop.contracts.publication import ReleaseState
 from aop.contracts.wire import moment_or_unset, or_unset
+from aop.control_plane.pages import Page
 from aop.control_plane.registry.entries import entry_release, public_url
 from aop.control_plane.registry.store import owned_agents
 from aop.control_plane.registry.store.owned_agents import OwnedAgentRow, OwnedVersionRow
 from aop.store.database import Database
 from aop.store.rows import PageSize
+
+Position = tuple[str, ...]
+"""The id of an Agent."""
 
 
 class _Named(msgspec.Struct):
@@ -24,26 +26,18 @@ class _Named(msgspec.Struct):
 _read = msgspec.json.Decoder(_Named).decode
 
 
-@dataclass(frozen=True)
-class OwnedPage:
-    """Some Agents, and the id of the last one when there are more."""
-
-    agents: Sequence[OwnedAgent]
-    last: str | None
-
-
 class OwnedAgents:
     def __init__(self, database: Database, public_origin: str) -> None:
         self._database = database
         self._public_origin = public_origin
 
-    async def page(self, owner: str, after: str | None, size: PageSize) -> OwnedPage:
+    async def page(self, owner: str, after: Position | None, size: PageSize) -> Page[OwnedAgent, Position]:
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
-            page = await owned_agents.agents_of(connection, owner, after or "", size)
+            page = await owned_agents.agents_of(connection, owner, after[0] if after else "", size)
             found = await owned_agents.versions_of(connection, [row.agent_id for row in page.rows])
         versions = {agent_id: tuple(map(_version, rows)) for agent_id, rows in groupby(found, lambda row: row.agent_id)}
         agents = [self._agent(row, versions[row.agent_id]) for row in page.rows]
-        return OwnedPage(agents, None if page.is_last else agents[-1].agent_id)
+        return Page.of(agents, lambda last: (last.agent_id,), is_last=page.is_last)
 
     def _agent(self, row: OwnedAgentRow, versions: tuple[OwnedVersion, ...]) -> OwnedAgent:
         return OwnedAgent(

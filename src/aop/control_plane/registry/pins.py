@@ -15,6 +15,7 @@ from aop.contracts.authorization import AuthorizedRelease
 from aop.contracts.catalog import PublicationStatus, Resemblance
 from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
+from aop.contracts.wire import or_unset
 from aop.contracts.workspace import VersionRefusal
 from aop.control_plane.registry.index_keys import precedence_text
 from aop.control_plane.registry.names import resemblances
@@ -114,20 +115,21 @@ _VERSION_REFUSALS: Mapping[ErrorCode, VersionRefusal] = {
 }
 
 
-class Outlook(msgspec.Struct, frozen=True):
-    """What is to be known of an installed version: why its calls are refused, which one is newer, whom it resembles."""
+class PinStatus(msgspec.Struct, frozen=True):
+    """Of an installed version: why its calls are refused, which version is newer, and whom its Agent resembles."""
 
-    refused_with: VersionRefusal | None = None
-    newer_version: str | None = None
-    resembles: tuple[Resemblance, ...] = ()
+    refused_with: VersionRefusal | msgspec.UnsetType = msgspec.UNSET
+    newer_version: str | msgspec.UnsetType = msgspec.UNSET
+    resembles: tuple[Resemblance, ...] | msgspec.UnsetType = msgspec.UNSET
 
     @classmethod
-    def of(cls, row: pins.OutlookRow, resembles: tuple[Resemblance, ...]) -> Self:
+    def of(cls, row: pins.PinStatusRow, resembles: tuple[Resemblance, ...]) -> Self:
+        newer, refused = or_unset(row.newer_version), None
         try:
             PinnedVersion.of(row).require_usable()
         except Refusal as refusal:
-            return cls(_VERSION_REFUSALS[refusal.code], row.newer_version, resembles)
-        return cls(None, row.newer_version, resembles)
+            refused = _VERSION_REFUSALS[refusal.code]
+        return cls(or_unset(refused), newer, resembles or msgspec.UNSET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,14 +206,17 @@ class Pins:
             await asyncio.sleep(0)  # a large Card takes milliseconds; others have their turn
         return {digest: summary for digest, summary in found.items() if summary is not None}
 
-    async def outlooks(self, cards: Sequence[PinnedCard]) -> Mapping[tuple[str, str], Outlook]:
-        """By Agent and version, all in two statements."""
+    async def statuses(self, cards: Sequence[PinnedCard]) -> Mapping[PinnedCard, PinStatus]:
+        """All in two statements."""
         if not cards:
             return {}
         async with self._database.connection() as connection:
-            rows = await pins.outlooks(connection, cards)
-            found = await resemblances(connection, [card.agent_id for card in cards])
-        return {(row.agent_id, row.version): Outlook.of(row, found.get(row.agent_id, ())) for row in rows}
+            rows = await pins.statuses(connection, cards)
+            resembled = await resemblances(connection, [card.agent_id for card in cards])
+        return {
+            PinnedCard(row.agent_id, row.version, row.digest): PinStatus.of(row, resembled.get(row.agent_id, ()))
+            for row in rows
+        }
 
     def _read(self, document: bytes, digest: str) -> CardSummary:
         summary = read_summary(document)

@@ -1,16 +1,13 @@
 """Releases: at most one for each Card version. Its facts never change; its state moves forward only."""
 
-from collections.abc import Sequence
-from datetime import datetime
-
-from aop.base.clock import Clock
+from aop.base.clock import Clock, from_text
 from aop.base.ids import new_id
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.publication import Release, ReleaseRequest, ReleaseState, SuspendedBy, VerificationStatus
+from aop.control_plane.pages import Page
 from aop.control_plane.registry.bindings import own_binding, require_own_provider
 from aop.control_plane.registry.cards import unknown_version
-from aop.control_plane.registry.entries import release
 from aop.control_plane.registry.lifecycle import (
     CREATED_RELEASE,
     PUBLISH_RELEASE,
@@ -21,8 +18,7 @@ from aop.control_plane.registry.lifecycle import (
 )
 from aop.control_plane.registry.publishing import publish_version
 from aop.control_plane.registry.store import bindings, cards, releases, words
-from aop.control_plane.registry.store.bindings import BindingRow
-from aop.control_plane.registry.store.releases import NewRelease, ReleaseRow
+from aop.control_plane.registry.store.bindings import Position
 from aop.store.database import Connection, Database
 
 
@@ -39,134 +35,118 @@ class Releases:
             card = await cards.lock(connection, agent_id, request.version)
             if card is None:
                 raise await unknown_version(connection, agent_id)
-            binding = await bindings.lock(connection, request.endpoint_binding_id)
-            state = CREATED_RELEASE.get(binding.status)
+            binding = await bindings.lock(connection, binding.binding_id)
+            state = CREATED_RELEASE.get(binding.verification_status)
             if state is None:
                 raise Conflict("the Binding failed", reason=Reason.BINDING_FAILED)
-            row = await releases.insert(connection, _new_release(binding, card.digest, state, self._clock()))
-            if row is None:
+            release = await releases.insert(
+                connection, new_id("rel"), binding.binding_id, card.digest, state, self._clock()
+            )
+            if release is None:
                 raise Conflict("the version has a Release", reason=Reason.ALREADY_EXISTS)
             if card.status is PublicationStatus.DISABLED:
-                await releases.record_change(connection, row.release_id)
-        return release(row)
+                await releases.record_change(connection, release.release_id)
+        return release
 
     async def verify(self, caller: str, release_id: str) -> Release:
         async with self._database.transaction() as connection:
-            row = await _lock_own(connection, caller, release_id, VERIFY_RELEASE)
-            binding = await bindings.lock(connection, row.binding_id)
-            if binding.status is not VerificationStatus.VERIFIED:
+            release = await _lock_own(connection, caller, release_id, VERIFY_RELEASE)
+            binding = await bindings.lock(connection, release.endpoint_binding_id)
+            if binding.verification_status is not VerificationStatus.VERIFIED:
                 raise Conflict("the Binding is not verified", reason=Reason.BINDING_NOT_VERIFIED)
-            now = self._clock()
-            return release(
-                await releases.move(connection, release_id, VERIFY_RELEASE.target, now, binding.evidence_digest)
-            )
+            now, evidence = self._clock(), binding.verification_evidence_digest or None
+            return await releases.move(connection, release_id, VERIFY_RELEASE.target, now, evidence_digest=evidence)
 
     async def publish(self, caller: str, release_id: str) -> Release:
         """Publishes a draft Card in the same transaction; either way the Card takes the next publication number."""
         async with self._database.transaction() as connection:
-            unlocked = _found(await releases.find(connection, release_id))
+            unlocked = _required(await releases.find(connection, release_id))
             # The Card is locked before its Release, always.
             card = await cards.lock(connection, unlocked.agent_id, unlocked.version)
-            row = await _lock_own(connection, caller, release_id, PUBLISH_RELEASE)
+            release = await _lock_own(connection, caller, release_id, PUBLISH_RELEASE)
             if card is None or card.status is PublicationStatus.DISABLED:
                 raise Conflict("the Card is disabled", reason=Reason.CARD_STATE)
-            binding = await bindings.lock(connection, row.binding_id)
-            if binding.status is not VerificationStatus.VERIFIED or binding.evidence_digest != row.evidence_digest:
+            binding = await bindings.lock(connection, release.endpoint_binding_id)
+            evidence_agrees = binding.verification_evidence_digest == release.verification_evidence_digest
+            if binding.verification_status is not VerificationStatus.VERIFIED or not evidence_agrees:
                 raise Conflict("the Binding no longer bears the evidence", reason=Reason.BINDING_EVIDENCE_CHANGED)
             now = self._clock()
             published = await releases.move(connection, release_id, PUBLISH_RELEASE.target, now)
-            await publish_version(connection, row.agent_id, row.version, now)
+            await publish_version(connection, release.agent_id, release.version, now)
             await releases.record_change(connection, release_id)
-        return release(published)
+        return published
 
     async def suspend(self, caller: str, release_id: str) -> Release:
         async with self._database.transaction() as connection:
             await _lock_own(connection, caller, release_id, SUSPEND_RELEASE)
-            return await self._suspend(connection, release_id, SuspendedBy.PROVIDER)
+            return await self._withdraw(connection, release_id, SUSPEND_RELEASE, SuspendedBy.PROVIDER)
 
     async def suspend_as_operator(self, release_id: str) -> Release:
         """Suspends without a check of the owner. No Gateway route calls this: access to the store is the right."""
         async with self._database.transaction() as connection:
-            _require_source(await _lock(connection, release_id), SUSPEND_RELEASE)
-            return await self._suspend(connection, release_id, SuspendedBy.OPERATOR)
+            _require_source(_required(await releases.lock(connection, release_id)), SUSPEND_RELEASE)
+            return await self._withdraw(connection, release_id, SUSPEND_RELEASE, SuspendedBy.OPERATOR)
 
     async def revoke(self, caller: str, release_id: str) -> Release:
         async with self._database.transaction() as connection:
             await _lock_own(connection, caller, release_id, REVOKE_RELEASE)
-            row = await releases.move(connection, release_id, REVOKE_RELEASE.target, self._clock())
-            await words.remove(connection, row.agent_id, row.version)
-            await releases.record_change(connection, release_id)
-        return release(row)
+            return await self._withdraw(connection, release_id, REVOKE_RELEASE)
 
     async def require_own(self, caller: str, release_id: str) -> None:
         async with self._database.connection() as connection:
-            await _require_owner(connection, caller, _found(await releases.find(connection, release_id)))
+            await _require_owner(connection, caller, _required(await releases.find(connection, release_id)))
 
     async def read(self, caller: str, release_id: str) -> Release:
         async with self._database.connection() as connection:
-            row = _found(await releases.find(connection, release_id))
-            if row.state is not ReleaseState.PUBLISHED:
-                await _require_owner(connection, caller, row)
-        return release(row)
+            release = _required(await releases.find(connection, release_id))
+            if release.state is not ReleaseState.PUBLISHED:
+                await _require_owner(connection, caller, release)
+        return release
 
     async def page(
-        self, caller: str, provider_id: str, agent_id: str | None, after: tuple[datetime, str] | None, limit: int
-    ) -> Sequence[Release]:
-        """Returns up to one more than the limit, which tells whether there is a next page."""
+        self, caller: str, provider_id: str, agent_id: str | None, after: Position | None, limit: int
+    ) -> Page[Release, Position]:
         async with self._database.connection() as connection:
             await require_own_provider(connection, caller, provider_id)
-            rows = await releases.page(connection, provider_id, agent_id, after, limit + 1)
-        return [release(row) for row in rows]
+            items = await releases.page(connection, provider_id, agent_id, after, limit + 1)
+        return Page.cut(items, limit, lambda last: (from_text(last.created_at), last.release_id))
 
-    async def _suspend(self, connection: Connection, release_id: str, suspended_by: SuspendedBy) -> Release:
-        row = await releases.suspend(connection, release_id, self._clock(), suspended_by)
-        await words.remove(connection, row.agent_id, row.version)
+    async def _withdraw(
+        self,
+        connection: Connection,
+        release_id: str,
+        transition: Transition[ReleaseState],
+        suspended_by: SuspendedBy | None = None,
+    ) -> Release:
+        """The version is neither discovered nor run from now on."""
+        release = await releases.move(
+            connection, release_id, transition.target, self._clock(), suspended_by=suspended_by
+        )
+        await words.remove(connection, release.agent_id, release.version)
         await releases.record_change(connection, release_id)
-        return release(row)
+        return release
 
 
 async def _lock_own(
     connection: Connection, caller: str, release_id: str, transition: Transition[ReleaseState]
-) -> ReleaseRow:
-    row = await _lock(connection, release_id)
-    await _require_owner(connection, caller, row)
-    _require_source(row, transition)
-    return row
+) -> Release:
+    release = _required(await releases.lock(connection, release_id))
+    await _require_owner(connection, caller, release)
+    _require_source(release, transition)
+    return release
 
 
-async def _lock(connection: Connection, release_id: str) -> ReleaseRow:
-    return _found(await releases.lock(connection, release_id))
-
-
-def _found(row: ReleaseRow | None) -> ReleaseRow:
-    if row is None:
+def _required(release: Release | None) -> Release:
+    if release is None:
         raise NotFound("no such Release", reason=Reason.RELEASE_UNKNOWN)
-    return row
+    return release
 
 
-async def _require_owner(connection: Connection, caller: str, row: ReleaseRow) -> None:
-    if await bindings.provider_owner(connection, row.provider_id) != caller:
+async def _require_owner(connection: Connection, caller: str, release: Release) -> None:
+    if await bindings.provider_owner(connection, release.provider_id) != caller:
         raise Forbidden("the Release belongs to another provider", reason=Reason.NOT_OWNER)
 
 
-def _require_source(row: ReleaseRow, transition: Transition[ReleaseState]) -> None:
-    if row.state not in transition.sources:
-        raise Conflict(f"the Release is {row.state}", reason=Reason.RELEASE_STATE)
-
-
-def _new_release(binding: BindingRow, card_digest: str, state: ReleaseState, now: datetime) -> NewRelease:
-    return NewRelease(
-        new_id("rel"),
-        binding.provider_id,
-        binding.agent_id,
-        binding.version,
-        card_digest,
-        binding.binding_id,
-        binding.endpoint_origin,
-        binding.endpoint_path,
-        binding.method,
-        state,
-        now,
-        binding.evidence_digest,
-        binding.verified_at,
-    )
+def _require_source(release: Release, transition: Transition[ReleaseState]) -> None:
+    if release.state not in transition.sources:
+        raise Conflict(f"the Release is {release.state}", reason=Reason.RELEASE_STATE)

@@ -1,17 +1,15 @@
 """Callers: principals with whom the owner shares a Workspace. Their ids are not looked up."""
 
-from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from aop.base.clock import Clock, to_text
+from aop.base.clock import Clock, from_text
 from aop.contracts.errors import Conflict, NotFound, Reason
-from aop.contracts.wire import moment_or_unset
 from aop.contracts.workspace import WorkspaceCaller, WorkspaceRole
+from aop.control_plane.pages import Page
 from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.store import callers, workspaces
-from aop.control_plane.workspace.store.callers import CallerRow
 from aop.control_plane.workspace.store.workspaces import Position
 from aop.store.database import Database
 
@@ -37,40 +35,34 @@ class WorkspaceCallers:
             await callers.wait_for_turn(connection, workspace_id)
             current = await callers.current_caller(connection, workspace_id, principal_id)
             if current is not None:
-                return AddedCaller(_caller(current), is_new=False)
+                return AddedCaller(current, is_new=False)
             if await callers.count_current(connection, workspace_id) >= MAX_CALLERS:
                 raise Conflict("the Workspace has no room for a caller", reason=Reason.CALLER_LIMIT)
-            row = await callers.insert_caller(connection, workspace_id, principal_id, owner, self._clock())
-        return AddedCaller(_caller(row), is_new=True)
+            added = await callers.insert_caller(connection, workspace_id, principal_id, owner, self._clock())
+        return AddedCaller(added, is_new=True)
 
     async def remove(self, owner: str, workspace_id: str, principal_id: str) -> WorkspaceCaller:
         """Whatever is authorized after this has returned finds the principal removed; what runs goes on."""
         async with self._database.connection() as connection:
             require_owner(await workspaces.workspace(connection, workspace_id, owner))
-            row = await callers.end_caller(connection, workspace_id, principal_id, self._clock())
-        if row is None:
+            former = await callers.end_caller(connection, workspace_id, principal_id, self._clock())
+        if former is None:
             raise NotFound("no current caller of the Workspace", reason=Reason.CALLER_UNKNOWN)
-        return _caller(row)
+        return former
 
     async def page(
         self, principal: str, workspace_id: str, after: Position | None, limit: int
-    ) -> Sequence[WorkspaceCaller]:
-        """Every record for the owner, the own current one for a caller; up to one more than the limit."""
+    ) -> Page[WorkspaceCaller, Position]:
+        """Every record for the owner, the own current one for a caller."""
         async with self._database.connection() as connection:
-            seen = require_caller(await workspaces.workspace(connection, workspace_id, principal))
-            if seen.role is WorkspaceRole.OWNER:
-                rows = await callers.callers_of(connection, workspace_id, after, limit + 1)
-                return [_caller(row) for row in rows]
+            access = require_caller(await workspaces.workspace(connection, workspace_id, principal))
+            if access.role is WorkspaceRole.OWNER:
+                records = await callers.callers_of(connection, workspace_id, after, limit + 1)
+                return Page.cut(records, limit, _position)
             own = await callers.current_caller(connection, workspace_id, principal)
         # One record is one page; a cursor behind it leads to nothing.
-        return [] if own is None or after is not None else [_caller(own)]
+        return Page(() if own is None or after is not None else (own,), None)
 
 
-def _caller(row: CallerRow) -> WorkspaceCaller:
-    return WorkspaceCaller(
-        workspace_id=row.workspace_id,
-        principal_id=row.principal_id,
-        added_at=to_text(row.added_at),
-        added_by=row.added_by,
-        removed_at=moment_or_unset(row.removed_at),
-    )
+def _position(caller: WorkspaceCaller) -> Position:
+    return from_text(caller.added_at), caller.principal_id

@@ -1,16 +1,14 @@
 """Installations: an Agent in a Workspace, pinned to one exact Release. Contacts no Agent."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
-from aop.base.clock import Clock, to_text
+from aop.base.clock import Clock, from_text
 from aop.base.ids import new_id
 from aop.base.semver_range import Range
 from aop.cards.summary import CardSummary
 from aop.contracts.errors import Conflict, InvalidRequest, NotFound, Reason, Violation
-from aop.contracts.wire import moment_or_unset, or_unset
 from aop.contracts.workspace import (
     Installation,
     InstallationItem,
@@ -18,16 +16,15 @@ from aop.contracts.workspace import (
     InstalledSkill,
     InstallRequest,
 )
-from aop.control_plane.registry.pins import Outlook, PinnedCard, PinnedVersion, Pins
+from aop.control_plane.pages import Page
+from aop.control_plane.registry.pins import PinnedVersion, Pins, PinStatus
 from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.selection import highest_version, read_constraint
 from aop.control_plane.workspace.store import installations, workspaces
 from aop.control_plane.workspace.store.installations import (
+    InstallationAccess,
     InstallationCounts,
-    InstallationItemRow,
-    InstallationRow,
     NewInstallation,
-    SeenInstallation,
 )
 from aop.control_plane.workspace.store.replacements import replace
 from aop.control_plane.workspace.store.workspaces import Position
@@ -40,16 +37,6 @@ _SOURCES = {
     InstallationStatus.UNINSTALLED: (InstallationStatus.ENABLED, InstallationStatus.DISABLED),
 }
 """For each state, the states from which an Installation may move to it."""
-_NO_OUTLOOK = Outlook()
-"""Of one that is uninstalled: nothing is called, and nothing is upgraded."""
-
-
-@dataclass(frozen=True)
-class InstallationPage:
-    """Some Installations, and the position of the last one when there is a next page."""
-
-    installations: Sequence[InstallationItem]
-    last: Position | None
 
 
 class Installations:
@@ -69,23 +56,23 @@ class Installations:
             raise Conflict("the Agent is installed", reason=Reason.ALREADY_INSTALLED)
         new = await self._selected(workspace_id, request, constraint)
         async with self._database.connection() as connection:
-            row = await installations.insert_installation(connection, new)
-        if row is None:
+            installation = await installations.insert_installation(connection, new)
+        if installation is None:
             raise Conflict("the Agent was installed just now", reason=Reason.ALREADY_INSTALLED)
-        return _installation(row)
+        return installation
 
     async def _replace(
         self, caller: str, workspace_id: str, request: InstallRequest, replaced_id: str, constraint: Range
     ) -> Installation:
-        replaced = _require_known(require_owner(await self._find(caller, workspace_id, replaced_id)))
+        replaced = _required(require_owner(await self._find(caller, workspace_id, replaced_id)))
         if replaced.agent_id != request.agent_id:
             raise InvalidRequest(Violation("/replaces", "replaces"))
         new = await self._selected(workspace_id, request, constraint)
         async with self._database.transaction() as connection:
-            row = await replace(connection, replaced.installation_id, new)
-            if row is None:
+            installation = await replace(connection, replaced.installation_id, new)
+            if installation is None:
                 raise Conflict("the Installation is not enabled", reason=Reason.STATE_CHANGED)
-        return _installation(row)
+        return installation
 
     async def _selected(self, workspace_id: str, request: InstallRequest, constraint: Range) -> NewInstallation:
         """The pin of the highest version in the range, with permissions that its Card declares."""
@@ -106,24 +93,19 @@ class Installations:
         )
 
     async def read(self, caller: str, workspace_id: str, installation_id: str) -> Installation:
-        found = require_caller(await self._find(caller, workspace_id, installation_id))
-        return _installation(_require_known(found))
+        return _required(require_caller(await self._find(caller, workspace_id, installation_id)))
 
-    async def page(self, caller: str, workspace_id: str, after: Position | None, size: PageSize) -> InstallationPage:
+    async def page(
+        self, caller: str, workspace_id: str, after: Position | None, size: PageSize
+    ) -> Page[InstallationItem, Position]:
         """Returns current and former Installations in the order of installation."""
         async with self._database.connection() as connection:
             require_caller(await workspaces.workspace(connection, workspace_id, caller))
             page = await installations.installations_of(connection, workspace_id, after, size)
-        cards = await self._pins.summaries([_pinned_card(row) for row in page.rows])
-        current = [_pinned_card(row) for row in page.rows if row.status is not InstallationStatus.UNINSTALLED]
-        outlooks = await self._pins.outlooks(current)
-        last = None if page.is_last else page.rows[-1]
-        position = None if last is None else (last.installed_at, last.installation_id)
-        items = [
-            _item(row, cards[row.installed_card_digest], outlooks.get((row.agent_id, row.installed_version)))
-            for row in page.rows
-        ]
-        return InstallationPage(items, position)
+        summaries = await self._pins.summaries([row.card for row in page.rows])
+        statuses = await self._pins.statuses([row.card for row in page.rows if _is_current(row.installation)])
+        items = [_item(row.installation, summaries[row.card.digest], statuses.get(row.card)) for row in page.rows]
+        return Page.of(items, _position, is_last=page.is_last)
 
     async def count(self, release_id: str) -> InstallationCounts:
         """How many Workspaces have it installed now, for a caller who may know this."""
@@ -135,16 +117,15 @@ class Installations:
     ) -> Installation:
         """Enables, disables or uninstalls. One of several calls at once succeeds; the others raise Conflict."""
         sources = _SOURCES[status]
-        found = require_owner(await self._find(caller, workspace_id, installation_id))
-        if _require_known(found).status not in sources:
+        if _required(require_owner(await self._find(caller, workspace_id, installation_id))).status not in sources:
             raise Conflict(f"the Installation cannot become {status}", reason=Reason.INSTALLATION_STATE)
         async with self._database.connection() as connection:
-            row = await installations.move(connection, installation_id, sources, status, self._clock())
-        if row is None:
+            installation = await installations.move(connection, installation_id, sources, status, self._clock())
+        if installation is None:
             raise Conflict("the Installation changed just now", reason=Reason.STATE_CHANGED)
-        return _installation(row)
+        return installation
 
-    async def _find(self, caller: str, workspace_id: str, installation_id: str) -> SeenInstallation | None:
+    async def _find(self, caller: str, workspace_id: str, installation_id: str) -> InstallationAccess | None:
         async with self._database.connection() as connection:
             return await installations.find_installation(connection, workspace_id, caller, installation_id)
 
@@ -159,46 +140,31 @@ class Installations:
             )
 
 
-def _require_known(found: SeenInstallation) -> InstallationRow:
-    if found.installation is None:
+def _required(access: InstallationAccess) -> Installation:
+    if access.installation is None:
         raise NotFound("no such Installation in this Workspace", reason=Reason.INSTALLATION_UNKNOWN)
-    return found.installation
+    return access.installation
 
 
-def _installation(row: InstallationRow) -> Installation:
-    return Installation(
-        installation_id=row.installation_id,
-        workspace_id=row.workspace_id,
-        agent_id=row.agent_id,
-        version_constraint=row.version_constraint,
-        installed_version=row.installed_version,
-        installed_release_id=row.installed_release_id,
-        accepted_permissions=row.accepted_permissions,
-        status=row.status,
-        installed_at=to_text(row.installed_at),
-        updated_at=to_text(row.updated_at),
-        uninstalled_at=moment_or_unset(row.uninstalled_at),
-        replaced_by=or_unset(row.replaced_by),
-    )
+def _is_current(installation: Installation) -> bool:
+    return installation.status is not InstallationStatus.UNINSTALLED
 
 
-def _pinned_card(row: InstallationItemRow) -> PinnedCard:
-    return PinnedCard(row.agent_id, row.installed_version, row.installed_card_digest)
+def _position(installation: Installation) -> Position:
+    return from_text(installation.installed_at), installation.installation_id
 
 
-def _item(row: InstallationItemRow, card: CardSummary, outlook: Outlook | None) -> InstallationItem:
-    accepted = frozenset(row.accepted_permissions)
-    if row.status is InstallationStatus.UNINSTALLED or outlook is None:
-        outlook = _NO_OUTLOOK
+def _item(installation: Installation, card: CardSummary, status: PinStatus | None) -> InstallationItem:
+    """Without the status of one that is uninstalled: nothing is called, and nothing is upgraded."""
+    accepted = frozenset(installation.accepted_permissions)
+    shown = status if status is not None and _is_current(installation) else PinStatus()
     return InstallationItem(
-        **msgspec.structs.asdict(_installation(row)),
+        **msgspec.structs.asdict(installation),
+        **msgspec.structs.asdict(shown),
         agent_name=card.name,
         limits=card.limits,
         skills=tuple(
             InstalledSkill(id=skill_id, name=skill.name, permissions_accepted=skill.required <= accepted)
             for skill_id, skill in card.skills.items()
         ),
-        refused_with=or_unset(outlook.refused_with),
-        newer_version=or_unset(outlook.newer_version),
-        resembles=outlook.resembles or msgspec.UNSET,
     )

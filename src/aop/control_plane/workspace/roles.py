@@ -6,14 +6,14 @@ from aop.contracts.errors import Forbidden, NotFound, Reason
 from aop.contracts.workspace import WorkspaceRole
 
 
-class SeenByPrincipal(Protocol):
+class WithRole(Protocol):
     """What was read of a Workspace for one principal, together with its role there."""
 
     @property
     def role(self) -> WorkspaceRole | None: ...
 
 
-S = TypeVar("S", bound=SeenByPrincipal)
+S = TypeVar("S", bound=WithRole)
 
 
 def require_known(seen: S | None) -> S:

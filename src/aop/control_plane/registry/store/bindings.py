@@ -5,31 +5,19 @@ from datetime import datetime
 
 import msgspec
 
-from aop.contracts.publication import VerificationFailureCode, VerificationMethod, VerificationStatus
+from aop.contracts.publication import EndpointBinding
+from aop.contracts.wire import to_document, to_document_or_none, to_documents
 from aop.store.database import Connection
-from aop.store.rows import Row, to_row, to_row_or_none, to_rows
+from aop.store.rows import Row, to_row_or_none
+
+Position = tuple[datetime, str]
 
 _COLUMNS = (
-    "binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path, method, status, failure_code,"
-    " evidence_digest, verified_at, created_at, updated_at"
+    "binding_id, provider_id, agent_id, version, endpoint_origin || endpoint_path AS endpoint, method,"
+    " status AS verification_status, failure_code AS verification_failure_code,"
+    " evidence_digest AS verification_evidence_digest, verified_at, created_at, updated_at"
 )
 _BINDING = f"SELECT {_COLUMNS} FROM registry.binding"  # noqa: S608
-
-
-class BindingRow(Row, frozen=True):
-    binding_id: str
-    provider_id: str
-    agent_id: str
-    version: str
-    endpoint_origin: str
-    endpoint_path: str
-    method: VerificationMethod
-    status: VerificationStatus
-    failure_code: VerificationFailureCode | None
-    evidence_digest: str | None
-    verified_at: datetime | None
-    created_at: datetime
-    updated_at: datetime
 
 
 class NewBinding(msgspec.Struct, frozen=True):
@@ -48,16 +36,6 @@ class ChallengeRow(Row, frozen=True):
     proof_sha256: bytes
     expires_at: datetime
     used_at: datetime | None
-
-
-class NewEvidence(msgspec.Struct, frozen=True):
-    binding_id: str
-    challenge_id: str
-    endpoint_origin: str
-    method: str
-    proof_sha256: bytes
-    verified_at: datetime
-    digest: str
 
 
 async def provider_owner(connection: Connection, provider_id: str) -> str | None:
@@ -85,31 +63,33 @@ async def claim_agent(connection: Connection, agent_id: str, provider_id: str) -
     return provider
 
 
-async def insert(connection: Connection, binding: NewBinding) -> BindingRow:
+async def insert(connection: Connection, binding: NewBinding) -> EndpointBinding:
     record = await connection.fetchrow(
         "INSERT INTO registry.binding (binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path,"  # noqa: S608
         " method, created_at, updated_at, status) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 'pending')"
         f" RETURNING {_COLUMNS}",
         *msgspec.structs.astuple(binding),
     )
-    return to_row(BindingRow, record)
+    return to_document(EndpointBinding, record)
 
 
-async def find(connection: Connection, provider_id: str, binding_id: str) -> BindingRow | None:
+async def find(connection: Connection, provider_id: str, binding_id: str) -> EndpointBinding | None:
     record = await connection.fetchrow(
         f"{_BINDING} WHERE binding_id = $1 AND provider_id = $2", binding_id, provider_id
     )
-    return to_row_or_none(BindingRow, record)
+    return to_document_or_none(EndpointBinding, record)
 
 
-async def lock(connection: Connection, binding_id: str) -> BindingRow:
+async def lock(connection: Connection, binding_id: str) -> EndpointBinding:
     """Keeps a Binding that exists as it is until the transaction ends; Bindings are never deleted."""
-    return to_row(BindingRow, await connection.fetchrow(f"{_BINDING} WHERE binding_id = $1 FOR SHARE", binding_id))
+    return to_document(
+        EndpointBinding, await connection.fetchrow(f"{_BINDING} WHERE binding_id = $1 FOR SHARE", binding_id)
+    )
 
 
 async def page(
-    connection: Connection, provider_id: str, agent_id: str | None, after: tuple[datetime, str] | None, limit: int
-) -> Sequence[BindingRow]:
+    connection: Connection, provider_id: str, agent_id: str | None, after: Position | None, limit: int
+) -> Sequence[EndpointBinding]:
     records = await connection.fetch(
         f"{_BINDING} WHERE provider_id = $1 AND ($2::text IS NULL OR agent_id = $2)"
         " AND ($3::timestamptz IS NULL OR created_at < $3 OR (created_at = $3 AND binding_id > $4))"
@@ -119,7 +99,7 @@ async def page(
         *(after or (None, None)),
         limit,
     )
-    return to_rows(BindingRow, records)
+    return to_documents(EndpointBinding, records)
 
 
 async def insert_challenge(
@@ -170,7 +150,7 @@ async def set_failed(connection: Connection, binding_id: str, failure_code: str,
 
 async def set_verified(
     connection: Connection, binding_id: str, evidence_digest: str, now: datetime
-) -> BindingRow | None:
+) -> EndpointBinding | None:
     """None when the Binding has been verified in the meantime."""
     record = await connection.fetchrow(
         "UPDATE registry.binding SET status = 'verified', failure_code = NULL, evidence_digest = $2,"  # noqa: S608
@@ -180,12 +160,16 @@ async def set_verified(
         evidence_digest,
         now,
     )
-    return to_row_or_none(BindingRow, record)
+    return to_document_or_none(EndpointBinding, record)
 
 
-async def insert_evidence(connection: Connection, evidence: NewEvidence) -> None:
+async def insert_evidence(connection: Connection, challenge_id: str, verified_at: datetime, digest: str) -> None:
+    """What verified the Binding: the proof of this Challenge, at the endpoint that the Binding has for good."""
     await connection.execute(
         "INSERT INTO registry.evidence (binding_id, challenge_id, endpoint_origin, method, proof_sha256, verified_at,"
-        " digest) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        *msgspec.structs.astuple(evidence),
+        " digest) SELECT binding_id, challenge_id, endpoint_origin, method, proof_sha256, $2, $3"
+        " FROM registry.challenge JOIN registry.binding USING (binding_id) WHERE challenge_id = $1",
+        challenge_id,
+        verified_at,
+        digest,
     )

@@ -26,7 +26,7 @@ _CANDIDATES = (
 )
 # Of the versions above a pinned one only so many are looked at: a provider may have any number of them.
 _MAX_HIGHER = 50
-_OUTLOOKS = (
+_STATUSES = (
     "SELECT pinned.*, newer.version AS newer_version"  # noqa: S608
     " FROM unnest($1::text[], $2::text[]) AS pin (agent_id, version)"
     f" JOIN ({PINNED_VERSION}) AS pinned"
@@ -59,7 +59,7 @@ class PinRow(Row, frozen=True):
     published_at: datetime | None
 
 
-class OutlookRow(PinRow, frozen=True):
+class PinStatusRow(PinRow, frozen=True):
     """A pinned version as it is now, and the installable one that somebody on it could go to."""
 
     newer_version: str | None
@@ -114,7 +114,7 @@ async def documents(connection: Connection, cards: Sequence[PinnedCard]) -> dict
     return {(agent_id, version): document for agent_id, version, document in records}
 
 
-async def outlooks(connection: Connection, cards: Sequence[PinnedCard]) -> Sequence[OutlookRow]:
+async def statuses(connection: Connection, cards: Sequence[PinnedCard]) -> Sequence[PinStatusRow]:
     """A pre-release is newer only for a pin that is one."""
     pinned_ids = [card.agent_id for card in cards], [card.version for card in cards]
-    return to_rows(OutlookRow, await connection.fetch(_OUTLOOKS, *pinned_ids))
+    return to_rows(PinStatusRow, await connection.fetch(_STATUSES, *pinned_ids))

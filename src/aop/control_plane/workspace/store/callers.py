@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from aop.contracts.wire import to_document, to_document_or_none, to_documents
+from aop.contracts.workspace import WorkspaceCaller
 from aop.control_plane.workspace.store.workspaces import Position
 from aop.store.database import Connection
-from aop.store.rows import Row, to_row, to_row_or_none, to_rows
 
 _COLUMNS = "workspace_id, principal_id, added_at, added_by, removed_at"
 _CURRENT = (
@@ -13,21 +14,13 @@ _CURRENT = (
 )
 
 
-class CallerRow(Row, frozen=True):
-    workspace_id: str
-    principal_id: str
-    added_at: datetime
-    added_by: str
-    removed_at: datetime | None
-
-
 async def wait_for_turn(connection: Connection, workspace_id: str) -> None:
     """Until its transaction ends, nobody else adds a caller to the Workspace: what is counted now stays true."""
     await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 1))", workspace_id)
 
 
-async def current_caller(connection: Connection, workspace_id: str, principal_id: str) -> CallerRow | None:
-    return to_row_or_none(CallerRow, await connection.fetchrow(_CURRENT, workspace_id, principal_id))
+async def current_caller(connection: Connection, workspace_id: str, principal_id: str) -> WorkspaceCaller | None:
+    return to_document_or_none(WorkspaceCaller, await connection.fetchrow(_CURRENT, workspace_id, principal_id))
 
 
 async def count_current(connection: Connection, workspace_id: str) -> int:
@@ -39,7 +32,7 @@ async def count_current(connection: Connection, workspace_id: str) -> int:
 
 async def insert_caller(
     connection: Connection, workspace_id: str, principal_id: str, added_by: str, now: datetime
-) -> CallerRow:
+) -> WorkspaceCaller:
     """Begins no earlier than a former record of the principal ended."""
     record = await connection.fetchrow(
         "INSERT INTO workspace.caller (workspace_id, principal_id, added_at, added_by, workspace_created_at)"  # noqa: S608
@@ -51,10 +44,12 @@ async def insert_caller(
         added_by,
         now,
     )
-    return to_row(CallerRow, record)
+    return to_document(WorkspaceCaller, record)
 
 
-async def end_caller(connection: Connection, workspace_id: str, principal_id: str, now: datetime) -> CallerRow | None:
+async def end_caller(
+    connection: Connection, workspace_id: str, principal_id: str, now: datetime
+) -> WorkspaceCaller | None:
     """None when the principal is no current caller, also when another transaction has just removed it."""
     record = await connection.fetchrow(
         "UPDATE workspace.caller SET removed_at = greatest($3, added_at + interval '1 microsecond')"  # noqa: S608
@@ -63,12 +58,12 @@ async def end_caller(connection: Connection, workspace_id: str, principal_id: st
         principal_id,
         now,
     )
-    return to_row_or_none(CallerRow, record)
+    return to_document_or_none(WorkspaceCaller, record)
 
 
 async def callers_of(
     connection: Connection, workspace_id: str, after: Position | None, limit: int
-) -> Sequence[CallerRow]:
+) -> Sequence[WorkspaceCaller]:
     """Current and former ones in the order in which they were added."""
     behind = "" if after is None else " AND (added_at, principal_id) > ($3, $4)"
     records = await connection.fetch(
@@ -78,4 +73,4 @@ async def callers_of(
         limit,
         *(after or ()),
     )
-    return to_rows(CallerRow, records)
+    return to_documents(WorkspaceCaller, records)

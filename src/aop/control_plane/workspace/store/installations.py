@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from aop.contracts.workspace import InstallationStatus, WorkspaceRole
-from aop.control_plane.registry.pins import CARD_SIZES, PINNED_VERSION, PinRow
-from aop.control_plane.workspace.store.workspaces import Position, role_of
+from aop.contracts.wire import to_document, to_document_or_none
+from aop.contracts.workspace import Installation, InstallationStatus, WorkspaceRole
+from aop.control_plane.registry.pins import CARD_SIZES, PINNED_VERSION, PinnedCard, PinRow
+from aop.control_plane.workspace.store.workspaces import Position, role_in, role_of
 from aop.store.database import Connection
-from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none
+from aop.store.rows import PageSize, Row, RowPage, to_row, to_row_or_none, weighed
 
 StateKey = tuple[str, str, str | None]
 """Workspace, Agent, and the principal that calls, or None where nobody's right is asked for."""
@@ -72,23 +73,11 @@ class InstallPlace(Row, frozen=True):
     installed: bool
 
 
-class InstallationRow(Row, frozen=True):
-    installation_id: str
-    workspace_id: str
-    agent_id: str
-    version_constraint: str
-    installed_version: str
-    installed_release_id: str
-    accepted_permissions: tuple[str, ...]
-    status: InstallationStatus
-    installed_at: datetime
-    updated_at: datetime
-    uninstalled_at: datetime | None
-    replaced_by: str | None
+class PinnedInstallation(Row, frozen=True):
+    """An Installation, and the Card that it pins."""
 
-
-class InstallationItemRow(InstallationRow, frozen=True):
-    installed_card_digest: str
+    installation: Installation
+    card: PinnedCard
 
 
 class NewInstallation(msgspec.Struct, frozen=True):
@@ -108,11 +97,11 @@ class InstallationCounts(Row, frozen=True):
     disabled: int
 
 
-class SeenInstallation(msgspec.Struct, frozen=True):
-    """What a principal is to a Workspace, and the Installation that was looked up in it."""
+class InstallationAccess(msgspec.Struct, frozen=True):
+    """What a principal is to a Workspace, and the Installation there that has an id, if one has it."""
 
     role: WorkspaceRole | None
-    installation: InstallationRow | None
+    installation: Installation | None
 
 
 class CurrentInstallation(Row, frozen=True):
@@ -144,7 +133,7 @@ async def place_for(connection: Connection, workspace_id: str, principal: str, a
     return to_row_or_none(InstallPlace, record)
 
 
-async def insert_installation(connection: Connection, installation: NewInstallation) -> InstallationRow | None:
+async def insert_installation(connection: Connection, installation: NewInstallation) -> Installation | None:
     """None when the Agent is installed there already, also when another transaction has just done so."""
     record = await connection.fetchrow(
         "INSERT INTO workspace.installation (installation_id, workspace_id, agent_id, version_constraint,"  # noqa: S608
@@ -154,12 +143,12 @@ async def insert_installation(connection: Connection, installation: NewInstallat
         f" RETURNING {_COLUMNS}",
         *msgspec.structs.astuple(installation),
     )
-    return to_row_or_none(InstallationRow, record)
+    return to_document_or_none(Installation, record)
 
 
 async def find_installation(
     connection: Connection, workspace_id: str, principal: str, installation_id: str
-) -> SeenInstallation | None:
+) -> InstallationAccess | None:
     """None when there is no such Workspace."""
     record = await connection.fetchrow(
         f"SELECT {role_of('$2')}, {_COLUMNS} FROM workspace.workspace"  # noqa: S608
@@ -171,20 +160,27 @@ async def find_installation(
     )
     if record is None:
         return None
-    role, *columns = record
-    installation = None if columns[0] is None else to_row(InstallationRow, columns)
-    return SeenInstallation(_role(role), installation)
+    installation = None if record["installation_id"] is None else to_document(Installation, record)
+    return InstallationAccess(role_in(record), installation)
 
 
 async def installations_of(
     connection: Connection, workspace_id: str, after: Position | None, size: PageSize
-) -> RowPage[InstallationItemRow]:
+) -> RowPage[PinnedInstallation]:
     behind = "" if after is None else " AND (installed_at, installation_id) > ($3, $4)"
     # Limited before the Cards are joined: a page costs the same in a large Workspace.
     page = f"SELECT * FROM workspace.installation WHERE workspace_id = $1{behind} ORDER BY {_PAGE_ORDER} LIMIT $2"  # noqa: S608
     query = _ITEMS % f"({page})"
     values = (workspace_id, size.rows, *(after or ()))
-    return await fetch_page(connection, InstallationItemRow, query, values, size=size, order=_PAGE_ORDER)
+    records = await connection.fetch(weighed(query, size=size, order=_PAGE_ORDER), *values)
+    rows = [
+        PinnedInstallation(
+            to_document(Installation, record),
+            PinnedCard(record["agent_id"], record["installed_version"], record["installed_card_digest"]),
+        )
+        for record in records[: size.limit]
+    ]
+    return RowPage(rows, records[0]["found"] if records else 0)
 
 
 async def count_of_release(connection: Connection, release_id: str) -> InstallationCounts:
@@ -199,7 +195,7 @@ async def count_of_release(connection: Connection, release_id: str) -> Installat
 
 async def move(
     connection: Connection, installation_id: str, sources: Sequence[str], target: str, now: datetime
-) -> InstallationRow | None:
+) -> Installation | None:
     """None when the Installation is in none of the source states any more. Its time always moves forward."""
     record = await connection.fetchrow(
         "UPDATE workspace.installation SET status = $3,"  # noqa: S608
@@ -211,7 +207,7 @@ async def move(
         target,
         now,
     )
-    return to_row_or_none(InstallationRow, record)
+    return to_document_or_none(Installation, record)
 
 
 async def installation_states(connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, StateColumns]:

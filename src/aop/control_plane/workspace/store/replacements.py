@@ -4,10 +4,10 @@ from datetime import datetime
 
 import msgspec
 
+from aop.contracts.workspace import Installation
 from aop.control_plane.registry.pins import PINNED_VERSION
 from aop.control_plane.workspace.store.installations import (
     STATE_COLUMNS,
-    InstallationRow,
     InstallationStateRow,
     NewInstallation,
     insert_installation,
@@ -34,7 +34,7 @@ _REPLACED = (
 )
 
 
-async def replace(connection: Connection, replaced_id: str, new: NewInstallation) -> InstallationRow | None:
+async def replace(connection: Connection, replaced_id: str, new: NewInstallation) -> Installation | None:
     """Uninstalls one and adds the other, in the caller's transaction; None when the first is not enabled any more.
 
     The update holds the row until the end, so that of several changes at once one succeeds.

@@ -1,32 +1,25 @@
 """SQL of Workspaces, and of what a principal is to one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from aop.contracts.workspace import WorkspaceRole
+import msgspec
+
+from aop.contracts.wire import to_document, to_document_or_none, to_documents
+from aop.contracts.workspace import Workspace, WorkspaceItem, WorkspaceRole
 from aop.store.database import Connection
-from aop.store.rows import Row, to_row_or_none, to_rows
 
 Position = tuple[datetime, str]
 
 _COLUMNS = "workspace.workspace_id, owner_id, created_at, updated_at"
 
 
-class WorkspaceRow(Row, frozen=True):
-    workspace_id: str
-    owner_id: str
-    created_at: datetime
-    updated_at: datetime
-
-
-class SeenWorkspace(WorkspaceRow, frozen=True):
-    """With what the principal that looks is to it."""
+class WorkspaceAccess(msgspec.Struct, frozen=True):
+    """A Workspace, and what one principal is to it."""
 
     role: WorkspaceRole | None
-
-
-class ListedWorkspace(WorkspaceRow, frozen=True):
-    role: WorkspaceRole
+    workspace: Workspace
 
 
 def role_of(principal: str) -> str:
@@ -42,9 +35,12 @@ def role_of(principal: str) -> str:
     )
 
 
-async def insert_workspace(
-    connection: Connection, workspace_id: str, owner_id: str, now: datetime
-) -> WorkspaceRow | None:
+def role_in(record: Mapping[str, Any]) -> WorkspaceRole | None:
+    """What a statement with that column says."""
+    return None if record["role"] is None else WorkspaceRole(record["role"])
+
+
+async def insert_workspace(connection: Connection, workspace_id: str, owner_id: str, now: datetime) -> Workspace | None:
     """None when the id is taken, also when another transaction has just taken it."""
     record = await connection.fetchrow(
         "INSERT INTO workspace.workspace (workspace_id, owner_id, created_at, updated_at) VALUES ($1, $2, $3, $3)"
@@ -53,22 +49,22 @@ async def insert_workspace(
         owner_id,
         now,
     )
-    return to_row_or_none(WorkspaceRow, record)
+    return to_document_or_none(Workspace, record)
 
 
-async def workspace(connection: Connection, workspace_id: str, principal: str) -> SeenWorkspace | None:
+async def workspace(connection: Connection, workspace_id: str, principal: str) -> WorkspaceAccess | None:
     record = await connection.fetchrow(
         f"SELECT {_COLUMNS}, {role_of('$2')}"  # noqa: S608
         " FROM workspace.workspace WHERE workspace_id = $1",
         workspace_id,
         principal,
     )
-    return to_row_or_none(SeenWorkspace, record)
+    return None if record is None else WorkspaceAccess(role_in(record), to_document(Workspace, record))
 
 
 async def workspaces_of(
     connection: Connection, principal: str, role: WorkspaceRole | None, after: Position | None, limit: int
-) -> Sequence[ListedWorkspace]:
+) -> Sequence[WorkspaceItem]:
     """Those that the principal owns and those that it may call, or one kind alone. Of each kind no more is read than
     the limit."""
     behind = "" if after is None else " AND (%s, workspace_id) > ($3, $4)"
@@ -92,4 +88,4 @@ async def workspaces_of(
         limit,
         *(after or ()),
     )
-    return to_rows(ListedWorkspace, records)
+    return to_documents(WorkspaceItem, records)
