@@ -24,11 +24,9 @@ from aop.control_plane.gateway.access import (
     GatewayAccess,
     TokenCallers,
 )
-from aop.control_plane.gateway.bundles import BundleRoutes
 from aop.control_plane.gateway.callers import CallerRoutes
 from aop.control_plane.gateway.catalog import CatalogRoutes
 from aop.control_plane.gateway.discovery import DiscoveryRoutes, PublicAgentRoutes
-from aop.control_plane.gateway.figures import FiguresRoutes
 from aop.control_plane.gateway.identity import IdentityRoutes, SignInRoutes
 from aop.control_plane.gateway.invocations import InvocationRoutes
 from aop.control_plane.gateway.lineage import LineageRoutes
@@ -246,16 +244,15 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
     streams = Streams(
         router, max_deadline_ms=settings.unit.invocation_deadline_ms, max_frame_bytes=settings.unit.sse_frame_max_bytes
     )
-    installations = Installations(database, clock, pins)
+    installations, lineage = Installations(database, clock, pins), LineageReads(router)
+    bundles = Bundles(lineage, parts.installation_states, pins)
     return [
         *WorkspaceRoutes(workspaces, installations, settings.request_max_bytes).routes(access),
         *CallerRoutes(WorkspaceCallers(database, clock)).routes(access),
         *InvocationRoutes(authorization, dispatches, streams, settings.unit.invocation_request_max_bytes).routes(
             access
         ),
-        *LineageRoutes(workspaces, LineageReads(router)).routes(access),
-        *BundleRoutes(workspaces, Bundles(LineageReads(router), parts.installation_states, pins)).routes(access),
-        *FiguresRoutes(workspaces, LineageReads(router), clock).routes(access),
-        *ReachRoutes(Releases(database, clock), installations, router).routes(access),
+        *LineageRoutes(workspaces, lineage, bundles, clock).routes(access),
+        *ReachRoutes(Releases(database, clock), installations, lineage, router).routes(access),
         *ResolveRoutes(authorization, settings.request_max_bytes).routes(settings.internal_principals, access.resolves),
     ]

@@ -19,11 +19,13 @@ _RELEASE = "/v1/releases/:releaseId"
 
 
 class ReachRoutes:
-    def __init__(self, releases: Releases, installations: Installations, router: RouterClient) -> None:
+    def __init__(
+        self, releases: Releases, installations: Installations, lineage: LineageReads, router: RouterClient
+    ) -> None:
         self._releases = releases
         self._installations = installations
+        self._lineage = lineage
         self._router = router
-        self._lineage = LineageReads(router)
 
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
         v2 = Envelope.CATALOG
