@@ -3,9 +3,9 @@
 import random
 from typing import NamedTuple
 
-from aop.cards.compatibility.skills import Compatibility, compatibility
+from aop.cards.compatibility.skills import compatibility
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
-from aop.contracts.compatibility import Compatible
+from aop.contracts.compatibility import Compatible, SchemaAnswer
 from aop.contracts.documents import compiled
 from tests.cards.hostile import Schema
 from tests.cards.near_values import NearValues
@@ -13,7 +13,7 @@ from tests.cards.schema_pairs import Pair
 
 
 class Searched(NamedTuple):
-    found: Compatibility
+    found: SchemaAnswer
     counterexample: object
     is_refuted: bool
     tried: int

@@ -16,7 +16,7 @@ def _lines(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         card = a_card(version=version)
         cards.append({**card, "skills": [{**card["skills"][0], "id": "s", **schemas}]})
     before, after = cards
-    answers = msgspec.json.encode([skill.document() for skill in skill_compatibilities(before, after)])
+    answers = msgspec.json.encode(skill_compatibilities(before, after))
     skills = msgspec.json.decode(answers, type=list[SkillAnswers])
     lines = [str(line) for line in CardDifference.between(before, after, skills).lines()]
     return lines[lines.index("COMPATIBILITY") + 1 :] if "COMPATIBILITY" in lines else lines

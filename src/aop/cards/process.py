@@ -160,8 +160,7 @@ def _read_body(job: ReadBody) -> Reply:
 
 @answer.register
 def _compare(job: CompareCards) -> Reply:
-    skills = skill_compatibilities(_card(job.before), _card(job.after))
-    return Compared(msgspec.json.encode([skill.document() for skill in skills]))
+    return Compared(msgspec.json.encode(skill_compatibilities(_card(job.before), _card(job.after))))
 
 
 def _card(text: bytes) -> dict[str, Any]:

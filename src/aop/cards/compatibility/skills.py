@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from aop.base.canonical import NotCanonical, canonical
 from aop.cards.bounds import SMALL_NS, check_ns
 from aop.cards.compatibility.choices import Choices
@@ -13,7 +15,7 @@ from aop.cards.compatibility.examples import Examples
 from aop.cards.compatibility.subschemas import SchemaDocument, Together, Undecided, together
 from aop.cards.cost import Location, Steps, StepsSpent
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
-from aop.contracts.compatibility import Compatible
+from aop.contracts.compatibility import Compatible, SchemaAnswer, SkillAnswers
 from aop.contracts.documents import compiled
 
 MAX_STEPS = 60_000
@@ -32,43 +34,19 @@ Schema = Mapping[str, Any]
 _ANYTHING: Schema = {}
 
 
-@dataclass(frozen=True)
-class Compatibility:
-    """Of one schema. With NO, the example is accepted by the one version and refused by the other."""
-
-    compatible: Compatible
-    example: object = None
-
-    def document(self) -> dict[str, object]:
-        found: dict[str, object] = {"compatible": self.compatible}
-        if self.compatible is Compatible.NO:
-            found["example"] = self.example
-        return found
-
-
-@dataclass(frozen=True)
-class SkillCompatibility:
-    """`inputs`: whether those of the old version stay valid. `outputs`: whether new ones are valid for old readers."""
-
-    skill_id: str
-    inputs: Compatibility
-    outputs: Compatibility
-
-    def document(self) -> dict[str, object]:
-        return {"skillId": self.skill_id, "inputs": self.inputs.document(), "outputs": self.outputs.document()}
-
-
-def skill_compatibilities(before: Schema, after: Schema) -> Sequence[SkillCompatibility]:
+def skill_compatibilities(before: Schema, after: Schema) -> Sequence[SkillAnswers]:
     """Of each Skill that both Cards have, in the order of the newer one. Both Cards follow the rules of Cards."""
     older = {skill["id"]: skill for skill in before["skills"]}
     pairs = [(older[skill["id"]], skill) for skill in after["skills"] if skill["id"] in older]
     share = min(MAX_STEPS // max(sum(map(_changed, pairs)), 1), _MAX_SIDE_STEPS)
     old, new = _Validators(), _Validators()
     return [
-        SkillCompatibility(
-            skill["id"],
-            _compared(_Pair(was["inputSchema"], skill["inputSchema"], _INPUTS), share, accepted_by=old, refused_by=new),
-            _compared(
+        SkillAnswers(
+            skill_id=skill["id"],
+            inputs=_compared(
+                _Pair(was["inputSchema"], skill["inputSchema"], _INPUTS), share, accepted_by=old, refused_by=new
+            ),
+            outputs=_compared(
                 _Pair(skill["outputSchema"], was["outputSchema"], _ANYTHING), share, accepted_by=new, refused_by=old
             ),
         )
@@ -76,7 +54,7 @@ def skill_compatibilities(before: Schema, after: Schema) -> Sequence[SkillCompat
     ]
 
 
-def compatibility(accepted: Schema, by: Schema, *, within: Schema | None = None) -> Compatibility:
+def compatibility(accepted: Schema, by: Schema, *, within: Schema | None = None) -> SchemaAnswer:
     """Whether each value that the one schema accepts, and `within` too, is accepted by the other."""
     pair = _Pair(accepted, by, within or _ANYTHING)
     return _compared(pair, _MAX_SIDE_STEPS, accepted_by=_Validators(), refused_by=_Validators())
@@ -110,14 +88,14 @@ class _Validators:
             return None
 
 
-def _compared(pair: "_Pair", steps: int, *, accepted_by: _Validators, refused_by: _Validators) -> Compatibility:
+def _compared(pair: "_Pair", steps: int, *, accepted_by: _Validators, refused_by: _Validators) -> SchemaAnswer:
     """Every schema has the same number of steps, so one that is made to cost takes nothing from the others."""
     if canonical(pair.accepted) == canonical(pair.by) or pair.is_contained(Steps(steps)):
-        return Compatibility(Compatible.YES)
+        return SchemaAnswer(compatible=Compatible.YES)
     for example in pair.examples(Steps(steps)):
         if accepted_by.accepts(pair.accepted, example) is True and refused_by.accepts(pair.by, example) is False:
-            return Compatibility(Compatible.NO, example)
-    return Compatibility(Compatible.NOT_DECIDED)
+            return SchemaAnswer(compatible=Compatible.NO, example=msgspec.Raw(msgspec.json.encode(example)))
+    return SchemaAnswer(compatible=Compatible.NOT_DECIDED)
 
 
 @dataclass(frozen=True)
