@@ -6,7 +6,8 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from aop.cards.summary import CardSummary, SkillSummary, SummariesByDigest, read_summary
+from aop.base.recent import RecentlyUsed
+from aop.cards.summary import CardSummary, SkillSummary, read_summary
 from aop.contracts.card import Limits
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests
@@ -245,14 +246,18 @@ def test_remembered_summaries_stay_within_a_fixed_amount_of_memory() -> None:
         return CardSummary("", LIMITS, frozenset(f"permission-{number:04}" for number in range(size)), {})
 
     one = summary(10).weight
-    remembered = SummariesByDigest(max_bytes=3 * one)
+    remembered: RecentlyUsed[str, CardSummary] = RecentlyUsed(3 * one)
+
+    def keep(digest: str, size: int) -> None:
+        remembered.keep(digest, summary(size), summary(size).weight)
+
     for digest in ("a", "b", "c"):
-        remembered.keep(digest, summary(10))
-    assert remembered.get("a") is not None  # now "b" is the one unused for longest
-    remembered.keep("d", summary(10))
-    assert [remembered.get(digest) is not None for digest in "abcd"] == [True, False, True, True]
-    remembered.keep("huge", summary(100))
-    remembered.keep("a", summary(10))
-    assert [remembered.get(digest) is not None for digest in ("a", "c", "d", "huge")] == [True, True, True, False]
-    remembered.keep("large", summary(25))
-    assert [remembered.get(digest) is not None for digest in ("a", "c", "d", "large")] == [False, False, False, True]
+        keep(digest, 10)
+    assert remembered.find("a") is not None  # now "b" is the one unused for longest
+    keep("d", 10)
+    assert [remembered.find(digest) is not None for digest in "abcd"] == [True, False, True, True]
+    keep("huge", 100)
+    keep("a", 10)
+    assert [remembered.find(digest) is not None for digest in ("a", "c", "d", "huge")] == [True, True, True, False]
+    keep("large", 25)
+    assert [remembered.find(digest) is not None for digest in ("a", "c", "d", "large")] == [False, False, False, True]

@@ -16,7 +16,7 @@ from aop.base.recent import RecentlyUsed
 from aop.cards.bounds import SMALL_NS, check_ns, small_bytes
 from aop.cards.cost import Location
 from aop.cards.explaining import IN_LOOP, can_explain
-from aop.cards.jobs import Checked, CheckValue, Job, Read, ReadText, Reply, Surveyed, SurveySchema
+from aop.cards.jobs import Checked, CheckValue, Job, ReadText, Reply, Surveyed, SurveySchema
 from aop.cards.vetting import BYTES_IN_LOOP, TRIED_BYTES_IN_LOOP, NotInLoop, SchemaVetting, SkillSchemaRefused
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.documents import compiled, explained
@@ -104,7 +104,7 @@ class SchemaChecks:
 
     async def is_strict(self, text: bytes, max_depth: int) -> bool:
         """Whether a long text is strict JSON of that depth."""
-        return (await self._run(ReadText(text, max_depth), Read, len(text))).is_strict
+        return (await self._run(ReadText(text, max_depth), Checked, len(text))).is_valid
 
     async def _prepare(self, schema: bytes) -> PreparedSchema:
         """Once at a time for each schema, for all callers; a caller who leaves does not stop it for the others."""

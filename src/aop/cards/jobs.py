@@ -66,12 +66,10 @@ class Surveyed(msgspec.Struct, frozen=True, tag="surveyed"):
 
 
 class Checked(msgspec.Struct, frozen=True, tag="checked"):
+    """Whether a value follows its schema, or a text is strict JSON."""
+
     is_valid: bool
     violations: tuple[Violation, ...] = ()
-
-
-class Read(msgspec.Struct, frozen=True, tag="read"):
-    is_strict: bool
 
 
 class Compared(msgspec.Struct, frozen=True, tag="compared"):
@@ -84,4 +82,4 @@ class TooMuchWork(msgspec.Struct, frozen=True, tag="too_much"):
     """The bound is above the limit, or more memory is needed than a check may take."""
 
 
-Reply = CardRead | CardRefused | Surveyed | Checked | Read | Compared | TooMuchWork
+Reply = CardRead | CardRefused | Surveyed | Checked | Compared | TooMuchWork

@@ -32,7 +32,6 @@ from aop.cards.jobs import (
     CompareCards,
     Compared,
     Job,
-    Read,
     ReadBody,
     ReadCardText,
     ReadText,
@@ -140,8 +139,8 @@ def _read(job: ReadText) -> Reply:
     try:
         value = json.parse(job.text, job.max_depth)
     except json.JsonRefused:
-        return Read(is_strict=False)
-    return TooMuchWork() if _has_too_many_parts(value) else Read(is_strict=True)
+        return Checked(is_valid=False)
+    return TooMuchWork() if _has_too_many_parts(value) else Checked(is_valid=True)
 
 
 @answer.register

@@ -1,14 +1,12 @@
-"""What a Card says in short: its name, its limits, its permissions and what each Skill needs; cached by digest."""
+"""What a Card says in short: its name, its limits, its permissions and what each Skill needs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
 
-from aop.base.recent import RecentlyUsed
 from aop.contracts.card import Limits
 
-_MAX_BYTES = 16 * 1024 * 1024
 # What a short text costs in memory beyond its characters, together with its place in a set.
 _TEXT_BYTES = 100
 
@@ -67,16 +65,3 @@ def read_summary(document: bytes) -> CardSummary:
         frozenset(permission.id for permission in card.permissions),
         {skill.id: SkillSummary(skill.name, skill.required_permissions) for skill in card.skills},
     )
-
-
-class SummariesByDigest:
-    """The most recently used ones, as many as fit into a fixed amount of memory."""
-
-    def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
-        self._kept: RecentlyUsed[str, CardSummary] = RecentlyUsed(max_bytes)
-
-    def get(self, digest: str) -> CardSummary | None:
-        return self._kept.find(digest)
-
-    def keep(self, digest: str, summary: CardSummary) -> None:
-        self._kept.keep(digest, summary, summary.weight)

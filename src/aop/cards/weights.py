@@ -5,11 +5,11 @@ value makes of it. What applies in place or deeper is charged where it applies.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
 import msgspec
 
-from aop.cards.number_weights import BOUND, DEAREST_EQUAL_NS, EQUAL, MULTIPLE, PerNumber, PerOperand, is_far
+from aop.cards.number_weights import BOUND, DEAREST_EQUAL_NS, EQUAL, MULTIPLE, PerNumber, PerOperand, is_far, is_number
 
 PatternSizes = Mapping[str, int]
 """Bytes of the automaton of each pattern."""
@@ -102,7 +102,7 @@ def _per_entry(ns: float) -> _Charge:
 
 
 def _constant(weight: Weight, value: object, _: PatternSizes) -> None:
-    if _is_number(value):
+    if is_number(value):
         weight.add_number(EQUAL.of(value))
     else:
         weight.value += _comparison(value)
@@ -112,7 +112,7 @@ def _choice(weight: Weight, value: Any, patterns: PatternSizes) -> None:
     if len(value) > 1:
         weight.value += 100 + 40 * len(value)
     for one in value:
-        if len(value) == 1 or _is_number(one) or isinstance(one, list | dict):
+        if len(value) == 1 or is_number(one) or isinstance(one, list | dict):
             _constant(weight, one, patterns)
 
 
@@ -132,7 +132,7 @@ def _equal(constant: object) -> float:
         return 300 + sum(500 + len(name) + _equal(one) for name, one in constant.items())
     if isinstance(constant, list):
         return 100 + sum(map(_equal, constant))
-    if not _is_number(constant):
+    if not is_number(constant):
         return _comparison(constant)
     if isinstance(constant, int):
         return EQUAL.integer.integer
@@ -144,11 +144,7 @@ def _holds_number(constant: object) -> bool:
         return any(map(_holds_number, constant.values()))
     if isinstance(constant, list):
         return any(map(_holds_number, constant))
-    return _is_number(constant)
-
-
-def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number(constant)
 
 
 def _pattern(weight: Weight, value: Any, patterns: PatternSizes) -> None:

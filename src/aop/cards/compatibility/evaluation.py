@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterable, Iterator
 
-from aop.cards.compatibility.shapes import is_number, is_whole
+from aop.cards.compatibility.shapes import is_whole
 from aop.cards.compatibility.subschemas import MAX_DEPTH, Subschema, Together, value_key
 from aop.cards.cost import Steps
+from aop.cards.number_weights import is_number
 
 Answer = bool | None
 """None: not known."""

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
 
 from aop.cards.compatibility.subschemas import Subschema, Together, names_of, together
+from aop.cards.number_weights import is_number
 
 MAX_SAFE = 2**53 - 1
 Number = int | float
@@ -213,10 +213,6 @@ def _counts(own: Together, least: str, limit: str) -> tuple[int, float]:
 
 def _texts(value: object) -> list[str]:
     return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
-
-
-def is_number(value: object) -> TypeGuard[Number]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_whole(value: Number) -> bool:

@@ -9,8 +9,9 @@ import msgspec
 
 from aop.base.canonical import digest as digest_of
 from aop.base.clock import to_text
+from aop.base.recent import RecentlyUsed
 from aop.base.semver import Precedence, Version, VersionSyntax
-from aop.cards.summary import CardSummary, SummariesByDigest, read_summary
+from aop.cards.summary import CardSummary, read_summary
 from aop.contracts.authorization import AuthorizedRelease
 from aop.contracts.catalog import PublicationStatus, Resemblance
 from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal
@@ -30,6 +31,7 @@ CARD_SIZES = pins.CARD_SIZES
 PinnedCard = pins.PinnedCard
 """Likewise, for modules that list pins and ask for the summaries of their Cards."""
 
+_MAX_SUMMARY_BYTES = 16 * 1024 * 1024
 # Greater than every digit and every character of a version, and so than every precedence and version text.
 _TOP = "~"
 
@@ -157,7 +159,7 @@ class Pins:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._summaries = SummariesByDigest()
+        self._summaries: RecentlyUsed[str, CardSummary] = RecentlyUsed(_MAX_SUMMARY_BYTES)
 
     async def candidates(self, agent_id: str, walk: Walk, limit: int) -> Sequence[Candidate]:
         """The next versions that are published or have a Release in any state, highest first."""
@@ -185,17 +187,17 @@ class Pins:
 
     def kept_summary(self, pin: PinnedVersion) -> CardSummary | None:
         """None when the Card has to be read."""
-        return self._summaries.get(pin.digest)
+        return self._summaries.find(pin.digest)
 
     async def summary(self, pin: PinnedVersion) -> CardSummary:
-        summary = self._summaries.get(pin.digest)
+        summary = self._summaries.find(pin.digest)
         if summary is None:
             summary = self._read(await self.document(pin.agent_id, pin.version, pin.digest), pin.digest)
         return summary
 
     async def summaries(self, cards: Sequence[PinnedCard]) -> Mapping[str, CardSummary]:
         """By digest. One statement reads all that are not cached; the caller limits how many bytes these may be."""
-        found = {card.digest: self._summaries.get(card.digest) for card in cards}
+        found = {card.digest: self._summaries.find(card.digest) for card in cards}
         missing = {card.digest: card for card in cards if found[card.digest] is None}
         documents = {}
         if missing:
@@ -220,7 +222,7 @@ class Pins:
 
     def _read(self, document: bytes, digest: str) -> CardSummary:
         summary = read_summary(document)
-        self._summaries.keep(digest, summary)
+        self._summaries.keep(digest, summary, summary.weight)
         return summary
 
 
