@@ -56,11 +56,9 @@ class LedgerProof(Wire, frozen=True, kw_only=True):
     invocations: tuple[InvocationProof, ...]
 
 
-class LedgerProofPage(Wire, frozen=True, kw_only=True):
+class LedgerProofPage(LedgerProof, frozen=True, kw_only=True):
     """A part of a proof that is larger than one answer; an Invocation may go on in the next one."""
 
-    head: LedgerHead
-    invocations: tuple[InvocationProof, ...]
     next_cursor: str | msgspec.UnsetType = msgspec.UNSET
 
 

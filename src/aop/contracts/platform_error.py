@@ -17,14 +17,9 @@ class PreAcceptanceError(Wire, frozen=True, kw_only=True):
     violations: tuple[Violation, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
-class InvocationError(Wire, frozen=True, kw_only=True):
+class InvocationError(PreAcceptanceError, frozen=True, kw_only=True):
     """Platform Error v4 in either form, for readers who do not know yet whether there was acceptance."""
 
-    code: ErrorCode
-    message: str
-    reason: Reason | msgspec.UnsetType = msgspec.UNSET
-    trace_id: str
-    violations: tuple[Violation, ...] | msgspec.UnsetType = msgspec.UNSET
     invocation_id: str | msgspec.UnsetType = msgspec.UNSET
     root_task_id: str | msgspec.UnsetType = msgspec.UNSET
 

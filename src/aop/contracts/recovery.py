@@ -38,24 +38,23 @@ class Recovery:
     sentence: str | None = None
 
 
-class _AfterCode(Wire, frozen=True, kw_only=True):
+class _NextAction(Wire, frozen=True, kw_only=True):
+    owner: RecoveryOwner
+    action: str
+
+
+class _AfterCode(_NextAction, frozen=True, kw_only=True):
     code: ErrorCode
-    owner: RecoveryOwner
-    action: str
 
 
-class _AfterSituation(Wire, frozen=True, kw_only=True):
+class _AfterSituation(_NextAction, frozen=True, kw_only=True):
     situation: Situation
-    owner: RecoveryOwner
-    action: str
 
 
-class _AfterReason(Wire, frozen=True, kw_only=True):
+class _AfterReason(_NextAction, frozen=True, kw_only=True):
     reason: Reason
     codes: tuple[ErrorCode, ...]
     sentence: str
-    owner: RecoveryOwner
-    action: str
 
 
 class _Reasons(Wire, frozen=True, kw_only=True):

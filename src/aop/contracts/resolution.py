@@ -9,14 +9,19 @@ from aop.contracts.identity import InvocationContext, Pin
 from aop.contracts.wire import Wire
 
 
-class ResolveAgentRequest(Wire, frozen=True, kw_only=True):
+class ResolveInstalledVersionRequest(Wire, frozen=True, kw_only=True):
     invocation_id: str
     root_task_id: str
     trace_id: str
     workspace_id: str
     agent_id: str
-    version: str
     capability: str
+
+
+class ResolveAgentRequest(ResolveInstalledVersionRequest, frozen=True, kw_only=True):
+    """Of the version that is named, which an earlier call was authorized for."""
+
+    version: str
 
     @classmethod
     def of(cls, context: InvocationContext) -> Self:
@@ -65,15 +70,6 @@ class ResolvedAgent(Wire, frozen=True, kw_only=True):
 
     card: msgspec.Raw
     installation: ResolvedInstallation
-
-
-class ResolveInstalledVersionRequest(Wire, frozen=True, kw_only=True):
-    invocation_id: str
-    root_task_id: str
-    trace_id: str
-    workspace_id: str
-    agent_id: str
-    capability: str
 
 
 class InstalledVersion(Wire, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from aop.contracts.ledger_tree import LedgerHead
-from aop.contracts.topology import SourceState
+from aop.contracts.topology import TopologySource
 from aop.contracts.wire import Wire
 
 
@@ -14,11 +14,9 @@ class RouterReadiness(StrEnum):
     NOT_READY = "not_ready"
 
 
-class WatchFreshness(Wire, frozen=True, kw_only=True):
+class WatchFreshness(TopologySource, frozen=True, kw_only=True):
     """`age_ms` is left out before the first message of the watch."""
 
-    state: SourceState
-    since: str
     age_ms: int | msgspec.UnsetType = msgspec.UNSET
 
 

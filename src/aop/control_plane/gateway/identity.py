@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -13,7 +14,6 @@ from aop.contracts.sign_in import (
     AccessTokenRequest,
     NewAccessToken,
     Principal,
-    Session,
     SignInCode,
     SignInRequest,
 )
@@ -23,7 +23,7 @@ from aop.control_plane.gateway.lists import list_response
 from aop.control_plane.gateway.making import KnownCaller
 from aop.control_plane.gateway.own_tokens import OwnTokens
 from aop.control_plane.gateway.sign_in import SignIn
-from aop.control_plane.gateway.store.tokens import TokenRecord
+from aop.control_plane.gateway.store.tokens import TokenRecord, UnrevokedToken
 from aop.control_plane.pages import Page
 from aop.serving.edge.admission import Slots
 from aop.serving.edge.body import read_json
@@ -69,18 +69,7 @@ class IdentityRoutes:
         wanted = msgspec.json.decode(body.raw, type=AccessTokenRequest, strict=False)
         days = None if wanted.days is msgspec.UNSET else wanted.days
         issued = await self._tokens.make(_caller(request), wanted.label, days)
-        record = issued.record
-        made = NewAccessToken(
-            token_id=record.token_id,
-            label=record.label,
-            created_at=to_text(record.created_at),
-            expires_at=to_text(record.expires_at),
-            current=False,
-            made_by=record.made_by,
-            ends_with=record.ends_with or msgspec.UNSET,
-            token=issued.token.reveal(),
-        )
-        return json_response(201, made)
+        return json_response(201, NewAccessToken(**_members(issued.record), token=issued.token.reveal()))
 
     async def revoke_token(self, request: Request) -> Response:
         revoked = await self._tokens.revoke(request.principal, request.path["tokenId"])
@@ -110,12 +99,7 @@ class SignInRoutes:
         with self._slots.hold():
             session = await self._sign_in.redeem(msgspec.json.decode(body.raw, type=SignInRequest).code)
         request.caller = session.principal_id
-        answer = Session(
-            token=session.token.reveal(),
-            expires_at=to_text(session.expires_at),
-            principal_id=session.principal_id,
-        )
-        return json_response(201, answer)
+        return json_response(201, session)
 
 
 def _caller(request: Request) -> KnownCaller:
@@ -123,15 +107,20 @@ def _caller(request: Request) -> KnownCaller:
 
 
 def _access_token(record: TokenRecord, request: Request) -> AccessToken:
-    presented = presented_token(request)
     return AccessToken(
-        token_id=record.token_id,
-        label=record.label,
-        created_at=to_text(record.created_at),
-        expires_at=to_text(record.expires_at),
+        **_members(record, presented_token(request)),
         last_used_at=moment_or_unset(record.last_used_at),
         revoked_at=moment_or_unset(record.revoked_at),
-        current=presented is not None and presented.token_id == record.token_id,
-        made_by=record.made_by,
-        ends_with=record.ends_with or msgspec.UNSET,
     )
+
+
+def _members(record: TokenRecord, presented: UnrevokedToken | None = None) -> dict[str, Any]:
+    return {
+        "token_id": record.token_id,
+        "label": record.label,
+        "created_at": to_text(record.created_at),
+        "expires_at": to_text(record.expires_at),
+        "current": presented is not None and presented.token_id == record.token_id,
+        "made_by": record.made_by,
+        "ends_with": record.ends_with or msgspec.UNSET,
+    }

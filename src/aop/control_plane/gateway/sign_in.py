@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from aop.base.canonical import to_base64url
-from aop.base.clock import Clock, utc_now
+from aop.base.clock import Clock, to_text, utc_now
 from aop.base.ids import new_id
 from aop.base.settings import Secret
 from aop.contracts.errors import Reason, Unauthenticated
+from aop.contracts.sign_in import Session
 from aop.control_plane.gateway.making import KnownCaller, PrincipalTurns, require_maker
 from aop.control_plane.gateway.store import codes as store
 from aop.control_plane.gateway.store.codes import CodeRecord
@@ -26,13 +27,6 @@ _CODE_BYTES = 32
 class NewCode:
     code: Secret
     expires_at: datetime
-
-
-@dataclass(frozen=True)
-class NewSession:
-    token: Secret
-    expires_at: datetime
-    principal_id: str
 
 
 class SignIn:
@@ -52,7 +46,7 @@ class SignIn:
             )
             return await _insert(connection, record)
 
-    async def redeem(self, code: str) -> NewSession:
+    async def redeem(self, code: str) -> Session:
         """Wrong, used, revoked and expired codes are refused alike."""
         text, now = new_token_text(), self._clock()
         async with self._database.connection() as connection:
@@ -61,7 +55,7 @@ class SignIn:
             )
         if session is None:
             raise Unauthenticated("no open code", reason=Reason.SIGN_IN_CODE)
-        return NewSession(Secret(text), session.expires_at, session.principal_id)
+        return Session(token=text, expires_at=to_text(session.expires_at), principal_id=session.principal_id)
 
 
 async def make_operators_code(database_url: str, principal_id: str, clock: Clock = utc_now) -> NewCode:

@@ -67,7 +67,7 @@ class ResolveRoutes:
         return json_response(200, answer)
 
 
-def _set_trace(request: Request, query: ResolveAgentRequest | ResolveInstalledVersionRequest) -> None:
+def _set_trace(request: Request, query: ResolveInstalledVersionRequest) -> None:
     """Puts the request, and its errors, into the Trace of the call that is being resolved."""
     request.trace_id = query.trace_id
     request.invocation_id = query.invocation_id

@@ -2,24 +2,20 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
-
-import msgspec
+from itertools import groupby
+from operator import itemgetter
 
 from aop.contracts.catalog import Resemblance, ResemblingPart
 from aop.contracts.text import skeleton
-from aop.contracts.wire import or_unset
+from aop.control_plane.registry.entries import read_name
 from aop.control_plane.registry.store import cards
-from aop.control_plane.registry.store.cards import CardRow, EarlierUse, PublishedName
+from aop.control_plane.registry.store.cards import CardRow, PublishedName
 from aop.store.database import Connection
 
 
-class _Named(msgspec.Struct):
-    name: str
-
-
 async def record_published(connection: Connection, card: CardRow, now: datetime) -> None:
-    """Belongs into the transaction that publishes the version: nobody imitates what was never public."""
-    name = msgspec.json.decode(card.document, type=_Named).name
+    """Belongs into the transaction that publishes the version: a name that was never public has no imitators."""
+    name = read_name(card.document)
     names = [
         PublishedName(part, skeleton(text), card.agent_id, card.owner_id, text)
         for part, text in _texts(card.agent_id, name)
@@ -29,19 +25,8 @@ async def record_published(connection: Connection, card: CardRow, now: datetime)
 
 async def resemblances(connection: Connection, agent_ids: Collection[str]) -> Mapping[str, tuple[Resemblance, ...]]:
     """By Agent, all in one statement; an Agent that resembles nothing is absent."""
-    found: dict[str, tuple[Resemblance, ...]] = {}
-    for use in await cards.used_first_by_others(connection, sorted(set(agent_ids))):
-        found[use.named] = (*found.get(use.named, ()), _resemblance(use))
-    return found
-
-
-def _resemblance(use: EarlierUse) -> Resemblance:
-    return Resemblance(
-        part=use.part,
-        text=use.text,
-        owner_id=use.owner_id,
-        agent_id=or_unset(use.agent_id),
-    )
+    uses = await cards.used_first_by_others(connection, sorted(set(agent_ids)))
+    return {agent_id: tuple(use for _, use in group) for agent_id, group in groupby(uses, itemgetter(0))}
 
 
 def _texts(agent_id: str, name: str) -> Iterator[tuple[ResemblingPart, str]]:

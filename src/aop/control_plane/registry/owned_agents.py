@@ -2,14 +2,11 @@
 
 from itertools import groupby
 
-import msgspec
-
 from aop.base.clock import to_text
-from aop.contracts.catalog import NewestRelease, OwnedAgent, OwnedVersion, PublicationStatus, VersionCounts
-from aop.contracts.publication import ReleaseState
+from aop.contracts.catalog import NewestRelease, OwnedAgent, OwnedVersion, VersionCounts
 from aop.contracts.wire import moment_or_unset, or_unset
 from aop.control_plane.pages import Page
-from aop.control_plane.registry.entries import entry_release, public_url
+from aop.control_plane.registry.entries import entry_release, is_installable, public_url, read_name
 from aop.control_plane.registry.store import owned_agents
 from aop.control_plane.registry.store.owned_agents import OwnedAgentRow, OwnedVersionRow
 from aop.store.database import Database
@@ -17,13 +14,6 @@ from aop.store.rows import PageSize
 
 Position = tuple[str, ...]
 """The id of an Agent."""
-
-
-class _Named(msgspec.Struct):
-    name: str
-
-
-_read = msgspec.json.Decoder(_Named).decode
 
 
 class OwnedAgents:
@@ -44,7 +34,7 @@ class OwnedAgents:
             agent_id=row.agent_id,
             public_agent_id=row.public_agent_id,
             public_url=public_url(self._public_origin, row.public_agent_id),
-            name=_read(row.document).name,
+            name=read_name(row.document),
             provider_id=or_unset(row.provider_id),
             version_counts=VersionCounts(draft=row.draft, published=row.published, disabled=row.disabled),
             versions=versions,
@@ -74,5 +64,5 @@ def _version(row: OwnedVersionRow) -> OwnedVersion:
         published_at=moment_or_unset(row.published_at),
         disabled_at=moment_or_unset(row.disabled_at),
         release=entry_release(row.release_id, row.release_state),
-        installable=row.status is PublicationStatus.PUBLISHED and row.release_state is ReleaseState.PUBLISHED,
+        installable=is_installable(row.status, row.release_state),
     )

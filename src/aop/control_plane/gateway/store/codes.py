@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+import msgspec
+
 from aop.contracts.sign_in import TokenMaker
 from aop.control_plane.gateway.store.tokens import TokenOrigin
 from aop.store.database import Connection
@@ -50,13 +52,7 @@ async def insert_code(connection: Connection, code: CodeRecord, digest: bytes) -
         "INSERT INTO gateway.sign_in_code"
         " (principal_id, created_at, expires_at, made_by, origin, made_with, session_until, code_sha256)"
         " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        code.principal_id,
-        code.created_at,
-        code.expires_at,
-        code.made_by,
-        code.origin,
-        code.made_with,
-        code.session_until,
+        *msgspec.structs.astuple(code),
         digest,
     )
 

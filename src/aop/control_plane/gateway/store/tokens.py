@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+import msgspec
+
 from aop.contracts.sign_in import TokenMaker
 from aop.store.database import Connection
 from aop.store.rows import Row, to_row_or_none, to_rows
@@ -57,17 +59,9 @@ class UnrevokedToken(Row, frozen=True):
 
 async def insert_token(connection: Connection, token: TokenRecord, digest: bytes) -> None:
     await connection.execute(
-        "INSERT INTO gateway.access_token"
-        " (token_id, principal_id, label, created_at, expires_at, made_by, origin, ends_with, token_sha256)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-        token.token_id,
-        token.principal_id,
-        token.label,
-        token.created_at,
-        token.expires_at,
-        token.made_by,
-        token.origin,
-        token.ends_with,
+        "INSERT INTO gateway.access_token"  # noqa: S608
+        f" ({_COLUMNS}, token_sha256) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        *msgspec.structs.astuple(token),
         digest,
     )
 

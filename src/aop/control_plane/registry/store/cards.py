@@ -5,10 +5,11 @@ from datetime import datetime
 
 import msgspec
 
-from aop.contracts.catalog import PublicationStatus, ResemblingPart
+from aop.contracts.catalog import PublicationStatus, Resemblance, ResemblingPart
 from aop.contracts.publication import ReleaseState
+from aop.contracts.wire import to_document
 from aop.store.database import Connection
-from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none, to_rows
+from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none
 
 _ENTRY = (
     "SELECT card.agent_id, card.version, card.document, card.digest, card.owner_id, card.status, card.registered_at,"
@@ -92,16 +93,6 @@ class PublishedName(msgspec.Struct, frozen=True):
     agent_id: str
     owner_id: str
     text: str
-
-
-class EarlierUse(Row, frozen=True):
-    """Another owner's Agent or provider that had a name of the Agent `named` first; a provider has no Agent id."""
-
-    named: str
-    part: ResemblingPart
-    text: str
-    agent_id: str | None
-    owner_id: str
 
 
 async def register(connection: Connection, card: NewCard, public_agent_id: str) -> str | None:
@@ -217,5 +208,7 @@ async def record_names(connection: Connection, names: Sequence[PublishedName], n
         )
 
 
-async def used_first_by_others(connection: Connection, agent_ids: Sequence[str]) -> Sequence[EarlierUse]:
-    return to_rows(EarlierUse, await connection.fetch(_USED_FIRST, agent_ids))
+async def used_first_by_others(connection: Connection, agent_ids: Sequence[str]) -> Sequence[tuple[str, Resemblance]]:
+    """Agent after Agent, each with another owner's Agent or provider that had one of its names first."""
+    records = await connection.fetch(_USED_FIRST, agent_ids)
+    return [(record["named"], to_document(Resemblance, record)) for record in records]
