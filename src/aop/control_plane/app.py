@@ -35,8 +35,6 @@ from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.oidc.key_set import KeySet
 from aop.control_plane.gateway.openapi import openapi_routes
 from aop.control_plane.gateway.own_tokens import OwnTokens
-from aop.control_plane.gateway.owned_agents import OwnedAgentRoutes
-from aop.control_plane.gateway.providers import ProviderRoutes
 from aop.control_plane.gateway.publication import PublicationRoutes
 from aop.control_plane.gateway.reach import ReachRoutes
 from aop.control_plane.gateway.sign_in import SignIn
@@ -211,16 +209,15 @@ def _identity_routes(parts: _Parts, access: GatewayAccess, tokens: TokenCallers)
 def _registry_routes(parts: _Parts, access: GatewayAccess, reader: CardReader) -> Sequence[Route]:
     settings, database, clock = parts.settings, parts.foundation.database, parts.environment.clock
     cards = Cards(database, clock, settings.public_agent_origin)
+    owned = OwnedAgents(database, settings.public_agent_origin)
     bindings, releases = Bindings(database, clock), Releases(database, clock)
     network = NetworkPolicy(settings.unit.allowed_private_hosts, parts.foundation.resolver)
     proofs = ProofFetch(network, parts.proof_client)
     policy = ChallengePolicy(settings.challenge_ttl_seconds, settings.verification_timeout_ms)
     challenges = Challenges(database, clock, proofs, policy)
     return [
-        *CatalogRoutes(cards, reader, settings.card_max_bytes, settings.public_agent_origin).routes(access),
+        *CatalogRoutes(cards, owned, reader, settings.card_max_bytes, settings.public_agent_origin).routes(access),
         *PublicationRoutes(bindings, challenges, releases, settings.request_max_bytes).routes(access),
-        *ProviderRoutes(cards, bindings, releases).routes(access),
-        *OwnedAgentRoutes(OwnedAgents(database, settings.public_agent_origin)).routes(access),
     ]
 
 

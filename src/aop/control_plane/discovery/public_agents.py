@@ -29,28 +29,27 @@ Position = tuple[datetime, str]
 
 @dataclass(frozen=True)
 class SharedPage:
-    """The Releases of a page and the weights of their Cards; the position of the last one when more exist."""
+    """The Releases of a page without their Cards; the position of the last one when more exist."""
 
     public_agent_id: str
     availability: Availability
-    release_ids: Sequence[str]
-    weights: Sequence[int]
+    releases: Sequence[store.ReleaseOfShare]
     last: Position | None
 
     @property
     def weight(self) -> int:
-        return sum(self.weights)
+        return sum(release.weight for release in self.releases)
 
     def batches(self) -> Iterator[Sequence[str]]:
         """Releases whose Cards together make one piece; a larger Card is alone."""
         batch: list[str] = []
         weight = 0
-        for release_id, its_weight in zip(self.release_ids, self.weights, strict=True):
-            if batch and weight + its_weight > PIECE_BYTES:
+        for release in self.releases:
+            if batch and weight + release.weight > PIECE_BYTES:
                 yield batch
                 batch, weight = [], 0
-            batch.append(release_id)
-            weight += its_weight
+            batch.append(release.release_id)
+            weight += release.weight
         if batch:
             yield batch
 
@@ -72,8 +71,7 @@ class PublicAgents:
         return SharedPage(
             public_agent_id,
             Availability.INSTALLABLE if share.shares else Availability.NOT_INSTALLABLE,
-            [release.release_id for release in releases],
-            [release.weight for release in releases],
+            releases,
             None if share.page.is_last else (releases[-1].published_at, releases[-1].release_id),
         )
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from aop.contracts.errors import Envelope
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.control_plane.gateway.lists import list_response
+from aop.control_plane.gateway.answers import answer_of, list_response
 from aop.control_plane.workspace.callers import WorkspaceCallers
 from aop.serving.edge.paging import PAGE_QUERY, Paging, SafeIdentifier
 from aop.serving.edge.request import Request
@@ -25,7 +25,7 @@ class CallerRoutes:
         return [
             access.route("GET", _CALLERS, self.page, v3, PAGE_QUERY),
             access.route("PUT", _CALLER, self.add, v3),
-            access.route("DELETE", _CALLER, self.remove, v3),
+            access.route("DELETE", _CALLER, answer_of(self._callers.remove, "workspaceId", "principalId"), v3),
         ]
 
     async def page(self, request: Request) -> Response:
@@ -39,8 +39,3 @@ class CallerRoutes:
         path = request.path
         added = await self._callers.add(request.principal, path["workspaceId"], path["principalId"])
         return json_response(201 if added.is_new else 200, added.caller)
-
-    async def remove(self, request: Request) -> Response:
-        path = request.path
-        removed = await self._callers.remove(request.principal, path["workspaceId"], path["principalId"])
-        return json_response(200, removed)

@@ -1,4 +1,4 @@
-"""Routes of Agent Cards: register, publish, disable, read one version, compare two, and the overview of an Agent."""
+"""Routes of Agent Cards: register, publish, disable, read one version, compare two; overviews and lists."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,15 +7,17 @@ import msgspec
 
 from aop.base.semver import Version
 from aop.cards.reading import CardReader
-from aop.contracts.catalog import AgentOverview, CatalogEntry
+from aop.contracts.catalog import AgentOverview
 from aop.contracts.compatibility import AgentCompatibility
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, InvalidRequest, Violation
 from aop.control_plane.gateway.access import GatewayAccess
+from aop.control_plane.gateway.answers import answer_of, list_response
 from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.entries import public_url
+from aop.control_plane.registry.owned_agents import OwnedAgents
 from aop.serving.edge.body import read_json
-from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, Paging, VersionText
+from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, Paging, SafeIdentifier, VersionText
 from aop.serving.edge.request import Request, holds_copy
 from aop.serving.edge.response import JSON, Response, json_response
 from aop.serving.edge.routing import Route
@@ -32,8 +34,11 @@ def _version(text: str) -> str:
 
 
 class CatalogRoutes:
-    def __init__(self, cards: Cards, reader: CardReader, card_max_bytes: int, public_origin: str) -> None:
+    def __init__(
+        self, cards: Cards, owned: OwnedAgents, reader: CardReader, card_max_bytes: int, public_origin: str
+    ) -> None:
         self._cards = cards
+        self._owned = owned
         self._reader = reader
         self._card_max_bytes = card_max_bytes
         self._public_origin = public_origin
@@ -42,11 +47,13 @@ class CatalogRoutes:
         v2, known = Envelope.CATALOG, access.callers.authenticate
         return [
             access.route("POST", "/v1/agents", self.register, v2),
+            access.route("GET", "/v1/me/agents", self.owned, v2, PAGE_QUERY),
+            access.route("GET", "/v1/providers/:providerId/agents", self.of_provider, v2, PAGE_QUERY),
             access.route("GET", _AGENT, self.overview, v2, PAGE_QUERY),
             access.route("GET", _VERSION, self.read, v2),
             Route("GET", f"{_VERSION}/compatibility", self.compare, v2, known, access.comparisons, {_FROM: _version}),
-            access.route("POST", f"{_VERSION}/publish", self.publish, v2),
-            access.route("POST", f"{_VERSION}/disable", self.disable, v2),
+            access.route("POST", f"{_VERSION}/publish", answer_of(self._cards.publish, "agentId", "version"), v2),
+            access.route("POST", f"{_VERSION}/disable", answer_of(self._cards.disable, "agentId", "version"), v2),
         ]
 
     async def register(self, request: Request) -> Response:
@@ -54,12 +61,6 @@ class CatalogRoutes:
         entry = await self._cards.register(request.principal, await self._reader.read(body.raw, body.value))
         location = f"/v1/agents/{entry.agent_id}/versions/{entry.version}"
         return json_response(201, entry, ((b"location", location.encode("ascii")),))
-
-    async def publish(self, request: Request) -> Response:
-        return _answer(await self._cards.publish(request.principal, request.path["agentId"], request.path["version"]))
-
-    async def disable(self, request: Request) -> Response:
-        return _answer(await self._cards.disable(request.principal, request.path["agentId"], request.path["version"]))
 
     async def read(self, request: Request) -> Response:
         card = await self._cards.read(request.principal, request.path["agentId"], request.path["version"])
@@ -99,6 +100,13 @@ class CatalogRoutes:
         )
         return json_response(200, answer)
 
+    async def of_provider(self, request: Request) -> Response:
+        paging = Paging("provider-agents", tuple[datetime, SafeIdentifier, VersionText], request)
+        provider_id, size = request.path["providerId"], PageSize(paging.limit, PAGE_BYTES)
+        return list_response(paging, await self._cards.of_provider(request.principal, provider_id, paging.after, size))
 
-def _answer(entry: CatalogEntry) -> Response:
-    return json_response(200, entry)
+    async def owned(self, request: Request) -> Response:
+        """Every Agent that the caller owns."""
+        paging = Paging("my-agents", tuple[SafeIdentifier], request)
+        size = PageSize(paging.limit, PAGE_BYTES)
+        return list_response(paging, await self._owned.page(request.principal, paging.after, size))

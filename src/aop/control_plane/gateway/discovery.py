@@ -10,7 +10,7 @@ from aop.control_plane.discovery.conditions import SearchPosition
 from aop.control_plane.discovery.public_agents import PIECE_BYTES, PublicAgents
 from aop.control_plane.discovery.search import Filters, Search
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.control_plane.gateway.lists import list_response
+from aop.control_plane.gateway.answers import list_response
 from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, Paging
 from aop.serving.edge.query import QueryRules, boolean
 from aop.serving.edge.request import Request

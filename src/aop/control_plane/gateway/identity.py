@@ -19,7 +19,7 @@ from aop.contracts.sign_in import (
 )
 from aop.contracts.wire import moment_or_unset
 from aop.control_plane.gateway.access import GatewayAccess, presented_token
-from aop.control_plane.gateway.lists import list_response
+from aop.control_plane.gateway.answers import list_response
 from aop.control_plane.gateway.making import KnownCaller
 from aop.control_plane.gateway.own_tokens import OwnTokens
 from aop.control_plane.gateway.sign_in import SignIn

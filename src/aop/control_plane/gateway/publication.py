@@ -1,24 +1,34 @@
 """Routes of trusted publication: Endpoint Bindings, Challenges and Releases."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Any
 
 import msgspec
 
+from aop.base.settings import identifier
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
-from aop.contracts.publication import BindingRequest, Release, ReleaseRequest
+from aop.contracts.publication import BindingRequest, ReleaseRequest
 from aop.control_plane.gateway.access import GatewayAccess
+from aop.control_plane.gateway.answers import answer_of, list_response
+from aop.control_plane.pages import Page
 from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.challenges import Challenges
 from aop.control_plane.registry.releases import Releases
 from aop.serving.edge.body import read_json
+from aop.serving.edge.paging import PAGE_QUERY, Paging, SafeIdentifier
 from aop.serving.edge.request import Request
 from aop.serving.edge.response import Response, json_response
 from aop.serving.edge.routing import Call, Route
 
 _PROVIDER = "/v1/providers/:providerId"
-_BINDING = f"{_PROVIDER}/endpoint-bindings/:bindingId"
+_BINDINGS = f"{_PROVIDER}/endpoint-bindings"
+_BINDING = f"{_BINDINGS}/:bindingId"
+_BINDING_NAMES = ("providerId", "bindingId")
+_CHALLENGES = f"{_BINDING}/challenges"
 _RELEASE = "/v1/releases/:releaseId"
+_OF_AGENT = {**PAGE_QUERY, "agentId": identifier}
 
 
 class PublicationRoutes:
@@ -29,18 +39,27 @@ class PublicationRoutes:
         self._request_max_bytes = request_max_bytes
 
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
-        v2, releases = Envelope.CATALOG, self._releases
+        v2, bindings, releases = Envelope.CATALOG, self._bindings, self._releases
         return [
             access.route("POST", f"{_PROVIDER}/agents/:agentId/endpoint-bindings", self.create_binding, v2),
-            access.route("GET", _BINDING, self.read_binding, v2),
-            access.route("POST", f"{_BINDING}/challenges", self.create_challenge, v2),
-            access.route("POST", f"{_BINDING}/challenges/:challengeId/complete", self.complete_challenge, v2),
+            access.route(
+                "GET", f"{_PROVIDER}/endpoint-bindings", _list("provider-bindings", bindings.page), v2, _OF_AGENT
+            ),
+            access.route("GET", _BINDING, answer_of(bindings.read, *_BINDING_NAMES), v2),
+            access.route("POST", _CHALLENGES, answer_of(self._challenges.create, *_BINDING_NAMES, status=201), v2),
+            access.route(
+                "POST",
+                f"{_CHALLENGES}/:challengeId/complete",
+                answer_of(self._challenges.complete, *_BINDING_NAMES, "challengeId"),
+                v2,
+            ),
             access.route("POST", f"{_PROVIDER}/agents/:agentId/releases", self.create_release, v2),
-            access.route("GET", _RELEASE, _on_release(releases.read), v2),
-            access.route("POST", f"{_RELEASE}/verify", _on_release(releases.verify), v2),
-            access.route("POST", f"{_RELEASE}/publish", _on_release(releases.publish), v2),
-            access.route("POST", f"{_RELEASE}/suspend", _on_release(releases.suspend), v2),
-            access.route("POST", f"{_RELEASE}/revoke", _on_release(releases.revoke), v2),
+            access.route("GET", f"{_PROVIDER}/releases", _list("provider-releases", releases.page), v2, _OF_AGENT),
+            access.route("GET", _RELEASE, answer_of(releases.read, "releaseId"), v2),
+            access.route("POST", f"{_RELEASE}/verify", answer_of(releases.verify, "releaseId"), v2),
+            access.route("POST", f"{_RELEASE}/publish", answer_of(releases.publish, "releaseId"), v2),
+            access.route("POST", f"{_RELEASE}/suspend", answer_of(releases.suspend, "releaseId"), v2),
+            access.route("POST", f"{_RELEASE}/revoke", answer_of(releases.revoke, "releaseId"), v2),
         ]
 
     async def create_binding(self, request: Request) -> Response:
@@ -51,23 +70,6 @@ class PublicationRoutes:
             201, await self._bindings.create(request.principal, path["providerId"], path["agentId"], binding)
         )
 
-    async def read_binding(self, request: Request) -> Response:
-        path = request.path
-        return json_response(200, await self._bindings.read(request.principal, path["providerId"], path["bindingId"]))
-
-    async def create_challenge(self, request: Request) -> Response:
-        path = request.path
-        return json_response(
-            201, await self._challenges.create(request.principal, path["providerId"], path["bindingId"])
-        )
-
-    async def complete_challenge(self, request: Request) -> Response:
-        path = request.path
-        binding = await self._challenges.complete(
-            request.principal, path["providerId"], path["bindingId"], path["challengeId"]
-        )
-        return json_response(200, binding)
-
     async def create_release(self, request: Request) -> Response:
         body = await read_json(request, document("release/2#createRequest"), self._request_max_bytes)
         release = msgspec.json.decode(body.raw, type=ReleaseRequest)
@@ -77,8 +79,12 @@ class PublicationRoutes:
         )
 
 
-def _on_release(act: Callable[[str, str], Awaitable[Release]]) -> Call:
+def _list(name: str, read: Callable[..., Awaitable[Page[Any, tuple[datetime, str]]]]) -> Call:
+    """What a provider has, newest first, of all its Agents or of one."""
+
     async def call(request: Request) -> Response:
-        return json_response(200, await act(request.principal, request.path["releaseId"]))
+        paging = Paging(name, tuple[datetime, SafeIdentifier], request)
+        provider_id, agent_id = request.path["providerId"], request.query.get("agentId")
+        return list_response(paging, await read(request.principal, provider_id, agent_id, paging.after, paging.limit))
 
     return call

@@ -15,7 +15,7 @@ from aop.contracts.workspace import (
     WorkspaceRole,
 )
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.control_plane.gateway.lists import list_response
+from aop.control_plane.gateway.answers import answer_of, list_response
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
 from aop.serving.edge.body import read_json
@@ -38,14 +38,14 @@ class WorkspaceRoutes:
         self._request_max_bytes = request_max_bytes
 
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
-        v3 = Envelope.WORKSPACE
+        v3, read_installation = Envelope.WORKSPACE, answer_of(self._installations.read, "workspaceId", "installationId")
         return [
             access.route("POST", _WORKSPACES, self.create, v3),
             access.route("GET", _WORKSPACES, self.page, v3, {**PAGE_QUERY, "role": WorkspaceRole}),
-            access.route("GET", _WORKSPACE, self.read, v3),
+            access.route("GET", _WORKSPACE, answer_of(self._workspaces.read, "workspaceId"), v3),
             access.route("POST", _INSTALLATIONS, self.install, v3),
             access.route("GET", _INSTALLATIONS, self.installed, v3, PAGE_QUERY),
-            access.route("GET", _INSTALLATION, self.read_installation, v3),
+            access.route("GET", _INSTALLATION, read_installation, v3),
             access.route("PATCH", _INSTALLATION, self.update, v3),
             access.route("DELETE", _INSTALLATION, self.uninstall, v3),
         ]
@@ -60,9 +60,6 @@ class WorkspaceRoutes:
         role = request.query.get("role")
         return list_response(paging, await self._workspaces.page(request.principal, role, paging.after, paging.limit))
 
-    async def read(self, request: Request) -> Response:
-        return json_response(200, await self._workspaces.read(request.principal, request.path["workspaceId"]))
-
     async def install(self, request: Request) -> Response:
         body = await read_json(request, document("install-request/2"), self._request_max_bytes)
         installation = msgspec.json.decode(body.raw, type=InstallRequest)
@@ -75,11 +72,6 @@ class WorkspaceRoutes:
         return list_response(
             paging, await self._installations.page(request.principal, workspace_id, paging.after, size)
         )
-
-    async def read_installation(self, request: Request) -> Response:
-        path = request.path
-        found = await self._installations.read(request.principal, path["workspaceId"], path["installationId"])
-        return json_response(200, found)
 
     async def update(self, request: Request) -> Response:
         body = await read_json(request, document("installation-update/1"), self._request_max_bytes)
