@@ -3,8 +3,7 @@
 import pytest
 
 from aop.control_plane.discovery import search
-from aop.control_plane.discovery.conditions import PageRequest
-from aop.control_plane.discovery.search import Filters
+from aop.control_plane.discovery.conditions import Filters, PageRequest
 from aop.local.state import DatabaseUrls
 from aop.store.rows import PageSize
 from tests.gateway.explaining import Explaining

@@ -26,18 +26,18 @@ def moment_or_unset(moment: datetime | None) -> str | msgspec.UnsetType:
     return msgspec.UNSET if moment is None else to_text(moment)
 
 
-def to_document(kind: type[D], record: Mapping[str, Any]) -> D:
-    """The columns of a record that have the names of members: times as text, a member without a value left out.
+def to_document(kind: type[D], record: Mapping[str, Any], **members: object) -> D:
+    """The columns of a record that have the names of members, times as text, and further members; NULL is left out.
 
     Every value is checked against the type of its member; columns with other names are passed over.
     """
     wire_names = _wire_names(kind)
-    members = {
+    columns = {
         wire_names[column]: to_text(value) if isinstance(value, datetime) else value
         for column, value in record.items()
         if value is not None and column in wire_names
     }
-    return msgspec.convert(members, kind)
+    return msgspec.convert(columns | {wire_names[name]: value for name, value in members.items()}, kind)
 
 
 def to_document_or_none(kind: type[D], record: Mapping[str, Any] | None) -> D | None:

@@ -216,7 +216,7 @@ def _registry_routes(parts: _Parts, access: GatewayAccess, reader: CardReader) -
     policy = ChallengePolicy(settings.challenge_ttl_seconds, settings.verification_timeout_ms)
     challenges = Challenges(database, clock, proofs, policy)
     return [
-        *CatalogRoutes(cards, owned, reader, settings.card_max_bytes, settings.public_agent_origin).routes(access),
+        *CatalogRoutes(cards, owned, reader, settings.card_max_bytes).routes(access),
         *PublicationRoutes(bindings, challenges, releases, settings.request_max_bytes).routes(access),
     ]
 

@@ -6,19 +6,21 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from aop.contracts.catalog import DiscoveryOrder
 from aop.serving.edge.paging import SafeIdentifier, VersionText
 from aop.store.rows import PageSize
 
 
 @dataclass(frozen=True)
-class FoldedFilters:
-    """The filters of a search in the form that the store compares; absent ones are None."""
+class Filters:
+    """The filters of a search; they combine with AND, and absent ones are None."""
 
-    text: str | None
-    capability: str | None
-    owner_id: str | None
-    latest: bool
-    installable: bool | None
+    query: str | None = None
+    capability: str | None = None
+    owner_id: str | None = None
+    latest: bool = False
+    installable: bool | None = None
+    order: DiscoveryOrder = DiscoveryOrder.RELEVANCE
 
     @property
     def sifts(self) -> bool:
@@ -52,7 +54,7 @@ class PageRequest:
 class Conditions:
     """Each group of conditions is about the version called `item` in the statement, or about the one named."""
 
-    def __init__(self, filters: FoldedFilters, page: PageRequest) -> None:
+    def __init__(self, filters: Filters, page: PageRequest) -> None:
         self._filters = filters
         self._after = page.after
         self._placeholders: dict[str, str] = {}
@@ -79,12 +81,12 @@ class Conditions:
         return [f"{name}.installable" if installable else f"NOT {name}.installable"]
 
     def fitting(self, name: str) -> list[str]:
-        """The filters on the Card itself."""
+        """The filters on the Card itself. A query that comes here is a part of a text, folded as texts are."""
         filters, conditions = self._filters, []
         if filters.capability is not None:
             conditions.append(f"{name}.skill_ids @> ARRAY[{self.bound('capability', filters.capability, 'text')}]")
-        if filters.text is not None:
-            text = self.bound("text", filters.text, "text")
+        if filters.query is not None:
+            text = self.bound("text", filters.query, "text")
             conditions.append(f"(strpos({name}.folded_name, {text}) > 0 OR strpos({name}.folded_text, {text}) > 0)")
         return conditions
 

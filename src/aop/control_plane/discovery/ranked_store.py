@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aop.control_plane.discovery.conditions import Conditions, FoldedFilters, PageRequest
+from aop.control_plane.discovery.conditions import Conditions, Filters, PageRequest
 from aop.control_plane.discovery.query import Meaning
 from aop.control_plane.discovery.store import EligibleVersion, page_of, where
 from aop.store.database import Connection
@@ -57,7 +57,7 @@ class Ranking:
 
 
 async def rank(
-    connection: Connection, ranking: Ranking, filters: FoldedFilters, page: PageRequest
+    connection: Connection, ranking: Ranking, filters: Filters, page: PageRequest
 ) -> RowPage[EligibleVersion]:
     conditions = Conditions(filters, page)
     item = (

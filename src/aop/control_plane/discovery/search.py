@@ -1,10 +1,10 @@
 """Discovery: eligible versions by relevance or newest first, in pages that repeat no version and leave none out."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from aop.contracts.catalog import DiscoveryOrder
 from aop.control_plane.discovery import store
-from aop.control_plane.discovery.conditions import FoldedFilters, PageRequest, SearchPosition
+from aop.control_plane.discovery.conditions import Filters, PageRequest, SearchPosition
 from aop.control_plane.discovery.items import RawDiscoveryItem, discovery_item
 from aop.control_plane.discovery.query import WordQuery, word_query
 from aop.control_plane.discovery.ranked_store import Ranking, rank
@@ -21,18 +21,6 @@ _GATHERING = 8
 """A walk passes so many versions in the time in which one is gathered."""
 
 
-@dataclass(frozen=True)
-class Filters:
-    """The filters of the caller; they combine with AND."""
-
-    query: str | None = None
-    capability: str | None = None
-    owner_id: str | None = None
-    latest: bool = False
-    installable: bool | None = None
-    order: DiscoveryOrder = DiscoveryOrder.RELEVANCE
-
-
 class Search:
     def __init__(self, database: Database, public_origin: str) -> None:
         self._database = database
@@ -44,7 +32,8 @@ class Search:
         words, request = None if filters.query is None else word_query(filters.query), PageRequest(size, after)
         if words is None:
             async with self._database.connection() as connection:
-                page = await _find(connection, _folded(filters, filters.query), request)
+                literal = None if filters.query is None else folded(filters.query)
+                page = await _find(connection, replace(filters, query=literal), request)
         else:
             # One snapshot: what a word may mean, and where it stands.
             async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
@@ -60,10 +49,10 @@ async def _ranked(
     if meanings is None:
         return RowPage((), 0)
     points = POINTS if filters.order is DiscoveryOrder.RELEVANCE else NO_POINTS
-    return await rank(connection, Ranking(meanings, len(words.words), points), _folded(filters, None), request)
+    return await rank(connection, Ranking(meanings, len(words.words), points), replace(filters, query=None), request)
 
 
-async def _find(connection: Connection, filters: FoldedFilters, request: PageRequest) -> RowPage[EligibleVersion]:
+async def _find(connection: Connection, filters: Filters, request: PageRequest) -> RowPage[EligibleVersion]:
     # A walk soon meets what many versions fit, and an index soon gathers what few versions fit. The statistics of the
     # store do not reliably tell which of the two a filter is; a short walk finds out.
     if filters.sifts:
@@ -82,16 +71,6 @@ def _is_walk_faster(short: RowPage[EligibleVersion], request: PageRequest) -> bo
     share = short.found / store.SHORT_WALK
     to_walk, to_gather = request.size.rows / share, share * short.rows[0].boundary
     return to_walk * _LIKELY <= store.LONG_WALK and to_walk < to_gather * _GATHERING
-
-
-def _folded(filters: Filters, literal: str | None) -> FoldedFilters:
-    return FoldedFilters(
-        text=None if literal is None else folded(literal),
-        capability=filters.capability,
-        owner_id=filters.owner_id,
-        latest=filters.latest,
-        installable=filters.installable,
-    )
 
 
 def _position(row: EligibleVersion) -> SearchPosition:

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from aop.contracts.publication import ReleaseState
-from aop.control_plane.discovery.conditions import Conditions, FoldedFilters, PageRequest
+from aop.control_plane.discovery.conditions import Conditions, Filters, PageRequest
 from aop.store.database import Connection
 from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_rows, weighed
 
@@ -67,7 +67,7 @@ class SharedDocument(Row, frozen=True):
     document: bytes
 
 
-async def follow(connection: Connection, filters: FoldedFilters, page: PageRequest) -> RowPage[EligibleVersion]:
+async def follow(connection: Connection, filters: Filters, page: PageRequest) -> RowPage[EligibleVersion]:
     """Everything in the order of publication until the page is full, for filters that have no index of their own. A
     literal text is looked for in one version after the other: at most once in each that is published."""
     conditions = Conditions(filters, page)
@@ -81,7 +81,7 @@ async def follow(connection: Connection, filters: FoldedFilters, page: PageReque
 
 
 async def walk(
-    connection: Connection, filters: FoldedFilters, page: PageRequest, max_versions: int
+    connection: Connection, filters: Filters, page: PageRequest, max_versions: int
 ) -> RowPage[EligibleVersion]:
     """Follows the order of publication and keeps what fits. Gives up after so many versions: a page that is not full
     does not mean that there are no more."""
@@ -94,7 +94,7 @@ async def walk(
     return await page_of(connection, conditions, page.size, _eligible(conditions, found))
 
 
-async def gather(connection: Connection, filters: FoldedFilters, page: PageRequest) -> RowPage[EligibleVersion]:
+async def gather(connection: Connection, filters: Filters, page: PageRequest) -> RowPage[EligibleVersion]:
     """Collects every version that fits by the index on Skills, then puts them in order."""
     conditions = Conditions(filters, page)
     kept = [*conditions.placed(), *conditions.fitting("item")]

@@ -7,14 +7,12 @@ import msgspec
 
 from aop.base.semver import Version
 from aop.cards.reading import CardReader
-from aop.contracts.catalog import AgentOverview
 from aop.contracts.compatibility import AgentCompatibility
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, InvalidRequest, Violation
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.gateway.answers import answer_of, list_response
 from aop.control_plane.registry.cards import Cards
-from aop.control_plane.registry.entries import public_url
 from aop.control_plane.registry.owned_agents import OwnedAgents
 from aop.serving.edge.body import read_json
 from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, Paging, SafeIdentifier, VersionText
@@ -34,14 +32,11 @@ def _version(text: str) -> str:
 
 
 class CatalogRoutes:
-    def __init__(
-        self, cards: Cards, owned: OwnedAgents, reader: CardReader, card_max_bytes: int, public_origin: str
-    ) -> None:
+    def __init__(self, cards: Cards, owned: OwnedAgents, reader: CardReader, card_max_bytes: int) -> None:
         self._cards = cards
         self._owned = owned
         self._reader = reader
         self._card_max_bytes = card_max_bytes
-        self._public_origin = public_origin
 
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
         v2, known = Envelope.CATALOG, access.callers.authenticate
@@ -89,16 +84,10 @@ class CatalogRoutes:
         paging = Paging("agent-overview", tuple[datetime, VersionText], request)
         agent_id = request.path["agentId"]
         size = PageSize(paging.limit, PAGE_BYTES)
-        facts, page = await self._cards.overview(request.principal, agent_id, paging.after, size)
-        answer = AgentOverview(
-            agent_id=agent_id,
-            public_agent_id=facts.public_agent_id,
-            public_url=public_url(self._public_origin, facts.public_agent_id),
-            versions=tuple(page.items),
-            resembles=tuple(facts.resembles) or msgspec.UNSET,
-            next_cursor=msgspec.UNSET if page.last is None else paging.cursor((page.last[0], page.last[2])),
-        )
-        return json_response(200, answer)
+        overview, last = await self._cards.overview(request.principal, agent_id, paging.after, size)
+        if last is not None:
+            overview = msgspec.structs.replace(overview, next_cursor=paging.cursor((last[0], last[2])))
+        return json_response(200, overview)
 
     async def of_provider(self, request: Request) -> Response:
         paging = Paging("provider-agents", tuple[datetime, SafeIdentifier, VersionText], request)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from aop.base.ids import is_safe_identifier
+from aop.base.settings import identifier
 from aop.contracts.catalog import DiscoveryOrder
 from aop.contracts.errors import Envelope
-from aop.control_plane.discovery.conditions import SearchPosition
+from aop.control_plane.discovery.conditions import Filters, SearchPosition
 from aop.control_plane.discovery.public_agents import PIECE_BYTES, PublicAgents
-from aop.control_plane.discovery.search import Filters, Search
+from aop.control_plane.discovery.search import Search
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.gateway.answers import list_response
 from aop.serving.edge.paging import PAGE_BYTES, PAGE_QUERY, Paging
@@ -28,16 +28,10 @@ def _text(text: str) -> str:
     return text
 
 
-def _identifier(text: str) -> str:
-    if not is_safe_identifier(text):
-        raise ValueError("not a safe identifier")
-    return text
-
-
 _QUERY: QueryRules = {
     "query": _text,
-    "capability": _identifier,
-    "ownerId": _identifier,
+    "capability": identifier,
+    "ownerId": identifier,
     "latest": boolean,
     "installable": boolean,
     "order": DiscoveryOrder,

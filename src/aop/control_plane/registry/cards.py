@@ -1,44 +1,28 @@
 """Agent Cards: each version is registered once, then published and disabled. Its bytes never change."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from aop.base.clock import Clock, from_text
 from aop.base.ids import new_random_id
 from aop.base.semver import Version
 from aop.cards.reading import ReadCard
-from aop.contracts.catalog import CatalogEntry, PublicationStatus, Resemblance
+from aop.contracts.card import AgentCard
+from aop.contracts.catalog import AgentOverview, CatalogEntry, PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, NotFound, Reason
 from aop.control_plane.pages import Page
-from aop.control_plane.registry.entries import catalog_entry, draft_entry
+from aop.control_plane.registry.entries import catalog_entry, draft_entry, public_url
 from aop.control_plane.registry.index_keys import folded, precedence_text
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
-from aop.control_plane.registry.names import resemblances
-from aop.control_plane.registry.publishing import publish_version
+from aop.control_plane.registry.names import record_published, resemblances
 from aop.control_plane.registry.store import bindings, cards, releases, words
 from aop.control_plane.registry.store.cards import CardRow, NewCard
+from aop.control_plane.registry.words import words_of_card
 from aop.store.database import Connection, Database
 from aop.store.rows import PageSize, RowPage
 
 _Position = tuple[datetime, str, str]
-
-
-@dataclass(frozen=True)
-class StoredCard:
-    """The exact bytes of a Card version and the state it is in."""
-
-    document: bytes
-    digest: str
-    status: PublicationStatus
-
-
-@dataclass(frozen=True)
-class AgentFacts:
-    """What the overview of an Agent says besides its versions."""
-
-    public_agent_id: str
-    resembles: Sequence[Resemblance]
 
 
 class Cards:
@@ -83,19 +67,20 @@ class Cards:
                     await releases.record_change(connection, release_id)
             return catalog_entry(await cards.read(connection, agent_id, version), self._public_origin)
 
-    async def read(self, caller: str, agent_id: str, version: str) -> StoredCard:
+    async def read(self, caller: str, agent_id: str, version: str) -> CardRow:
         async with self._database.connection() as connection:
             row = await cards.find(connection, agent_id, version)
             if row is None:
                 raise await unknown_version(connection, agent_id)
         if row.status is not PublicationStatus.PUBLISHED and row.owner_id != caller:
             raise Forbidden(f"the version is {row.status}", reason=Reason.NOT_OWNER)
-        return StoredCard(row.document, row.digest, row.status)
+        return row
 
     async def overview(
         self, caller: str, agent_id: str, after: tuple[datetime, str] | None, size: PageSize
-    ) -> tuple[AgentFacts, Page[CatalogEntry, _Position]]:
-        """Returns the Agent and those of its versions that the caller may see, newest registration first."""
+    ) -> tuple[AgentOverview, _Position | None]:
+        """Returns the Agent with a page of those of its versions that the caller may see, newest registration
+        first, and where the next page begins."""
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             public_agent_id = await cards.public_id_of(connection, agent_id)
             if public_agent_id is None:
@@ -103,9 +88,16 @@ class Cards:
             page = await cards.versions_of(connection, agent_id, caller, after, size)
             if not page.rows and not await cards.any_visible(connection, agent_id, caller):
                 raise Forbidden("no version is visible", reason=Reason.NOT_OWNER)
-            found = await resemblances(connection, [agent_id])
-            facts = AgentFacts(public_agent_id, found.get(agent_id, ()))
-        return facts, self._entries(page)
+            resembled = await resemblances(connection, [agent_id])
+        entries = self._entries(page)
+        overview = AgentOverview(
+            agent_id=agent_id,
+            public_agent_id=public_agent_id,
+            public_url=public_url(self._public_origin, public_agent_id),
+            versions=tuple(entries.items),
+            resembles=resembled.get(agent_id, msgspec.UNSET),
+        )
+        return overview, entries.last
 
     async def of_provider(
         self, caller: str, provider_id: str, after: _Position | None, size: PageSize
@@ -124,6 +116,16 @@ class Cards:
 
 def _position(entry: CatalogEntry) -> _Position:
     return from_text(entry.registered_at), entry.agent_id, entry.version
+
+
+async def publish_version(connection: Connection, agent_id: str, version: str, now: datetime) -> CardRow:
+    """Writes its state, the names of its Agent, and its words, in the transaction that has locked the version."""
+    await cards.set_published(connection, agent_id, version, now)
+    row = await cards.read(connection, agent_id, version)
+    card = msgspec.json.decode(row.document, type=AgentCard)
+    await record_published(connection, row, card.name, now)
+    await words.record(connection, agent_id, version, words_of_card(card))
+    return row
 
 
 async def _lock_own(connection: Connection, caller: str, agent_id: str, version: str) -> PublicationStatus:

@@ -12,18 +12,6 @@ from aop.contracts.wire import moment_or_unset
 from aop.control_plane.registry.store.cards import CardRow
 
 
-class _Name(msgspec.Struct):
-    name: str
-
-
-_read = msgspec.json.Decoder(_Name).decode
-
-
-def read_name(document: bytes) -> str:
-    """The name in a Card; its other members are passed over unread."""
-    return _read(document).name
-
-
 def catalog_entry(row: CardRow, public_origin: str) -> CatalogEntry:
     return CatalogEntry(
         agent_id=row.agent_id,
@@ -36,7 +24,7 @@ def catalog_entry(row: CardRow, public_origin: str) -> CatalogEntry:
         public_agent_id=row.public_agent_id,
         public_url=public_url(public_origin, row.public_agent_id),
         release=entry_release(row.release_id, row.release_state),
-        installable=is_installable(row.status, row.release_state),
+        installable=row.status is PublicationStatus.PUBLISHED and row.release_state is ReleaseState.PUBLISHED,
         card=msgspec.Raw(row.document),
     )
 
@@ -55,10 +43,6 @@ def draft_entry(read: ReadCard, now: datetime, public_agent_id: str, public_orig
         installable=False,
         card=msgspec.Raw(read.document),
     )
-
-
-def is_installable(status: PublicationStatus, release: ReleaseState | None) -> bool:
-    return status is PublicationStatus.PUBLISHED and release is ReleaseState.PUBLISHED
 
 
 def entry_release(release_id: str | None, state: ReleaseState | None) -> EntryRelease | None:

@@ -7,15 +7,13 @@ from operator import itemgetter
 
 from aop.contracts.catalog import Resemblance, ResemblingPart
 from aop.contracts.text import skeleton
-from aop.control_plane.registry.entries import read_name
 from aop.control_plane.registry.store import cards
 from aop.control_plane.registry.store.cards import CardRow, PublishedName
 from aop.store.database import Connection
 
 
-async def record_published(connection: Connection, card: CardRow, now: datetime) -> None:
+async def record_published(connection: Connection, card: CardRow, name: str, now: datetime) -> None:
     """Belongs into the transaction that publishes the version: a name that was never public has no imitators."""
-    name = read_name(card.document)
     names = [
         PublishedName(part, skeleton(text), card.agent_id, card.owner_id, text)
         for part, text in _texts(card.agent_id, name)

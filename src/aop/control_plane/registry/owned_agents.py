@@ -1,19 +1,29 @@
 """What a principal owns: one item per Agent, over all providers, with every version and its state."""
 
 from itertools import groupby
+from operator import itemgetter
+
+import msgspec
 
 from aop.base.clock import to_text
 from aop.contracts.catalog import NewestRelease, OwnedAgent, OwnedVersion, VersionCounts
 from aop.contracts.wire import moment_or_unset, or_unset
 from aop.control_plane.pages import Page
-from aop.control_plane.registry.entries import entry_release, is_installable, public_url, read_name
+from aop.control_plane.registry.entries import public_url
 from aop.control_plane.registry.store import owned_agents
-from aop.control_plane.registry.store.owned_agents import OwnedAgentRow, OwnedVersionRow
+from aop.control_plane.registry.store.owned_agents import OwnedAgentRow
 from aop.store.database import Database
 from aop.store.rows import PageSize
 
 Position = tuple[str, ...]
 """The id of an Agent."""
+
+
+class _Name(msgspec.Struct):
+    name: str
+
+
+_read = msgspec.json.Decoder(_Name).decode
 
 
 class OwnedAgents:
@@ -25,7 +35,7 @@ class OwnedAgents:
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             page = await owned_agents.agents_of(connection, owner, after[0] if after else "", size)
             found = await owned_agents.versions_of(connection, [row.agent_id for row in page.rows])
-        versions = {agent_id: tuple(map(_version, rows)) for agent_id, rows in groupby(found, lambda row: row.agent_id)}
+        versions = {agent_id: tuple(each for _, each in group) for agent_id, group in groupby(found, itemgetter(0))}
         agents = [self._agent(row, versions[row.agent_id]) for row in page.rows]
         return Page.of(agents, lambda last: (last.agent_id,), is_last=page.is_last)
 
@@ -34,7 +44,7 @@ class OwnedAgents:
             agent_id=row.agent_id,
             public_agent_id=row.public_agent_id,
             public_url=public_url(self._public_origin, row.public_agent_id),
-            name=read_name(row.document),
+            name=_read(row.document).name,
             provider_id=or_unset(row.provider_id),
             version_counts=VersionCounts(draft=row.draft, published=row.published, disabled=row.disabled),
             versions=versions,
@@ -53,16 +63,4 @@ def _newest_release(row: OwnedAgentRow) -> NewestRelease | None:
         state=row.release_state,
         created_at=to_text(row.release_created_at),
         published_at=moment_or_unset(row.release_published_at),
-    )
-
-
-def _version(row: OwnedVersionRow) -> OwnedVersion:
-    return OwnedVersion(
-        version=row.version,
-        publication_status=row.status,
-        registered_at=to_text(row.registered_at),
-        published_at=moment_or_unset(row.published_at),
-        disabled_at=moment_or_unset(row.disabled_at),
-        release=entry_release(row.release_id, row.release_state),
-        installable=is_installable(row.status, row.release_state),
     )

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import msgspec
@@ -134,24 +133,13 @@ class PinStatus(msgspec.Struct, frozen=True):
         return cls(or_unset(refused), newer, resembles or msgspec.UNSET)
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """A walk through an Agent's versions from the highest to the lowest: the next ones are lower than `upper`."""
-
-    upper: Candidate
-    prereleases: bool
-
-    @classmethod
-    def down_from(cls, highest: Precedence | None, *, prereleases: bool) -> Self:
-        """Starts with the versions that have the numbers of this precedence, or with the highest version."""
-        try:
-            top = _TOP if highest is None else precedence_text(Version.parse("{}.{}.{}".format(*highest[:3])))
-        except VersionSyntax:  # numbers too long for any version to have them
-            top = _TOP
-        return cls(Candidate(_TOP, top), prereleases)
-
-    def behind(self, candidate: Candidate) -> "Walk":
-        return Walk(candidate, self.prereleases)
+def highest_candidate(precedence: Precedence | None) -> Candidate:
+    """Above every version that has the numbers of this precedence, or above all versions."""
+    try:
+        top = _TOP if precedence is None else precedence_text(Version.parse("{}.{}.{}".format(*precedence[:3])))
+    except VersionSyntax:  # numbers too long for any version to have them
+        top = _TOP
+    return Candidate(_TOP, top)
 
 
 class Pins:
@@ -161,10 +149,12 @@ class Pins:
         self._database = database
         self._summaries: RecentlyUsed[str, CardSummary] = RecentlyUsed(_MAX_SUMMARY_BYTES)
 
-    async def candidates(self, agent_id: str, walk: Walk, limit: int) -> Sequence[Candidate]:
-        """The next versions that are published or have a Release in any state, highest first."""
+    async def candidates(
+        self, agent_id: str, upper: Candidate, limit: int, *, prereleases: bool
+    ) -> Sequence[Candidate]:
+        """The next versions below `upper` that are published or have a Release in any state, highest first."""
         async with self._database.connection() as connection:
-            return await pins.candidates(connection, agent_id, walk.upper, walk.prereleases, limit)
+            return await pins.candidates(connection, agent_id, upper, prereleases, limit)
 
     async def knows(self, agent_id: str) -> bool:
         """Whether there is such an Agent, with whatever versions."""

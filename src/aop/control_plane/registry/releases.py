@@ -7,7 +7,7 @@ from aop.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound, 
 from aop.contracts.publication import Release, ReleaseRequest, ReleaseState, SuspendedBy, VerificationStatus
 from aop.control_plane.pages import Page
 from aop.control_plane.registry.bindings import own_binding, require_own_provider
-from aop.control_plane.registry.cards import unknown_version
+from aop.control_plane.registry.cards import publish_version, unknown_version
 from aop.control_plane.registry.lifecycle import (
     CREATED_RELEASE,
     PUBLISH_RELEASE,
@@ -16,7 +16,6 @@ from aop.control_plane.registry.lifecycle import (
     VERIFY_RELEASE,
     Transition,
 )
-from aop.control_plane.registry.publishing import publish_version
 from aop.control_plane.registry.store import bindings, cards, releases, words
 from aop.control_plane.registry.store.bindings import Position
 from aop.store.database import Connection, Database

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from aop.base.semver import Precedence, Version
 from aop.base.semver_range import Range, RangeSyntax
 from aop.contracts.errors import InvalidRequest, NotFound, Reason, Violation
-from aop.control_plane.registry.pins import Pins, Walk
+from aop.control_plane.registry.pins import Pins, highest_candidate
 
 # One of the first versions meets most ranges; the others are read in larger steps.
 _FIRST_STEP = 32
@@ -24,17 +24,16 @@ async def highest_version(pins: Pins, agent_id: str, constraint: Range) -> str:
 
     Reads only versions between the ends of the range, however many versions the Agent has.
     """
-    ends = _Ends.of(constraint)
-    walk = Walk.down_from(ends.high, prereleases=any(branch.names_prerelease for branch in constraint.branches))
-    step = _FIRST_STEP
-    while candidates := await pins.candidates(agent_id, walk, step):
+    ends, prereleases = _Ends.of(constraint), any(branch.names_prerelease for branch in constraint.branches)
+    upper, step = highest_candidate(ends.high), _FIRST_STEP
+    while candidates := await pins.candidates(agent_id, upper, step, prereleases=prereleases):
         for candidate in candidates:
             version = Version.parse(candidate.version)
             if constraint.permits(version):
                 return candidate.version
             if ends.low is not None and version.precedence < ends.low:
                 raise await _nothing_in_range(pins, agent_id)
-        walk, step = walk.behind(candidates[-1]), _FURTHER_STEP
+        upper, step = candidates[-1], _FURTHER_STEP
     raise await _nothing_in_range(pins, agent_id)
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from aop.contracts.catalog import PublicationStatus
+from aop.contracts.catalog import EntryRelease, OwnedVersion
 from aop.contracts.publication import ReleaseState
+from aop.contracts.wire import to_document
 from aop.store.database import Connection
-from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_rows
+from aop.store.rows import PageSize, Row, RowPage, fetch_page
 
 MAX_VERSIONS = 1_000
 """Of one Agent in a list. Without a limit one Agent could fill any answer."""
@@ -29,7 +30,8 @@ _AGENTS = (
     " WHERE agent.owner_id = $1 AND agent.agent_id > $2 ORDER BY agent.agent_id LIMIT $3"
 )
 _VERSIONS = (
-    "SELECT card.agent_id, card.version, status, registered_at, card.published_at, disabled_at, release_id, state"  # noqa: S608
+    "SELECT card.agent_id, card.version, status AS publication_status, registered_at, card.published_at,"  # noqa: S608
+    " disabled_at, release_id, state, status = 'published' AND state IS NOT DISTINCT FROM 'published' AS installable"
     " FROM unnest($1::text[]) AS named (id) CROSS JOIN LATERAL (SELECT * FROM registry.card"
     '  WHERE card.agent_id = named.id COLLATE "C" ORDER BY registered_at DESC, version DESC'
     f"  LIMIT {MAX_VERSIONS}) AS card"
@@ -55,22 +57,22 @@ class OwnedAgentRow(Row, frozen=True):
     release_published_at: datetime | None
 
 
-class OwnedVersionRow(Row, frozen=True):
-    agent_id: str
-    version: str
-    status: PublicationStatus
-    registered_at: datetime
-    published_at: datetime | None
-    disabled_at: datetime | None
-    release_id: str | None
-    release_state: ReleaseState | None
-
-
 async def agents_of(connection: Connection, owner: str, after: str, size: PageSize) -> RowPage[OwnedAgentRow]:
     """In the order of their ids, behind `after`; every id is behind the empty text."""
     return await fetch_page(connection, OwnedAgentRow, _AGENTS, (owner, after, size.rows), size=size, order="agent_id")
 
 
-async def versions_of(connection: Connection, agent_ids: Sequence[str]) -> Sequence[OwnedVersionRow]:
+async def versions_of(connection: Connection, agent_ids: Sequence[str]) -> Sequence[tuple[str, OwnedVersion]]:
     """The newest of each Agent, newest first, Agent after Agent."""
-    return to_rows(OwnedVersionRow, await connection.fetch(_VERSIONS, agent_ids))
+    records = await connection.fetch(_VERSIONS, agent_ids)
+    return [
+        (
+            record["agent_id"],
+            to_document(
+                OwnedVersion,
+                record,
+                release=None if record["release_id"] is None else to_document(EntryRelease, record),
+            ),
+        )
+        for record in records
+    ]
