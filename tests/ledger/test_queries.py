@@ -4,17 +4,22 @@ from pathlib import Path
 
 import asyncpg
 
-import aop.ledger
+import aop
 from aop.local.state import DatabaseUrls
 from aop.store.queries import queries_beside
 
-FILES = sorted(Path(aop.ledger.__file__).parent.rglob("*.sql"))
+FOLDER = Path(aop.__file__).parent
+FILES = sorted(FOLDER.rglob("*.sql"))
 
 
 async def test_each_statement_has_a_sentence_and_a_module_and_can_be_prepared(stores: DatabaseUrls) -> None:
-    connection = await asyncpg.connect(stores.router)
+    connections = {
+        "ledger": await asyncpg.connect(stores.router),
+        "control_plane": await asyncpg.connect(stores.control_plane),
+    }
     try:
         for file in FILES:
+            connection = connections[file.relative_to(FOLDER).parts[0]]
             module = file.with_suffix(".py")
             assert module.is_file()
             queries = queries_beside(str(module))
@@ -23,5 +28,6 @@ async def test_each_statement_has_a_sentence_and_a_module_and_can_be_prepared(st
                 assert name in module.read_text("utf-8"), f"{module} does not run {name}"
                 await connection.prepare(query)
     finally:
-        await connection.close()
+        for connection in connections.values():
+            await connection.close()
     assert FILES

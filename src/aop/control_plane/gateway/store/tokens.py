@@ -3,22 +3,21 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
 from aop.contracts.sign_in import TokenMaker
 from aop.store.database import Connection
+from aop.store.queries import queries_beside
 from aop.store.rows import Row, to_row_or_none, to_rows
+
+_QUERIES: Final = queries_beside(__file__)
 
 Position = tuple[datetime, str]
 
 USE_STEP = timedelta(minutes=10)
 _COLUMNS = "token_id, principal_id, label, created_at, expires_at, made_by, origin, ends_with, revoked_at, last_used_at"
-# One token and every token that ends with it, at any depth.
-_ENDING = (
-    'WITH RECURSIVE ending AS (SELECT $1::text COLLATE "C" AS token_id UNION SELECT made.token_id'
-    " FROM gateway.access_token AS made JOIN ending ON made.ends_with = ending.token_id)"
-)
 
 
 class TokenOrigin(StrEnum):
@@ -137,16 +136,6 @@ async def revoke(connection: Connection, token_id: str, now: datetime) -> Sequen
     The codes come first. A code that is redeemed at this moment is waited for; the second statement then sees its
     session. Revoking twice keeps the first time.
     """
-    await connection.execute(
-        f"{_ENDING} UPDATE gateway.sign_in_code SET revoked_at = $2"  # noqa: S608
-        " WHERE made_with IN (SELECT token_id FROM ending) AND redeemed_at IS NULL AND revoked_at IS NULL",
-        token_id,
-        now,
-    )
-    ended = await connection.fetch(
-        f"{_ENDING} UPDATE gateway.access_token SET revoked_at = coalesce(revoked_at, $2)"  # noqa: S608
-        " WHERE token_id IN (SELECT token_id FROM ending) RETURNING token_sha256",
-        token_id,
-        now,
-    )
+    await connection.execute(_QUERIES["revoke_codes"], token_id, now)
+    ended = await connection.fetch(_QUERIES["revoke_tokens"], token_id, now)
     return [digest for (digest,) in ended]

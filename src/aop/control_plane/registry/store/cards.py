@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
@@ -9,7 +10,10 @@ from aop.contracts.catalog import PublicationStatus, Resemblance, ResemblingPart
 from aop.contracts.publication import ReleaseState
 from aop.contracts.wire import to_document
 from aop.store.database import Connection
+from aop.store.queries import queries_beside
 from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none
+
+_QUERIES: Final = queries_beside(__file__)
 
 _ENTRY = (
     "SELECT card.agent_id, card.version, card.document, card.digest, card.owner_id, card.status, card.registered_at,"
@@ -29,25 +33,6 @@ _OF_OWNER = (
     " AND ($3::timestamptz IS NULL OR card.registered_at < $3"
     "      OR (card.registered_at = $3 AND (card.agent_id, card.version) > ($4, $5)))"
     " ORDER BY card.registered_at DESC, card.agent_id, card.version LIMIT $6"
-)
-_MAX_OWN_NAMES, _MAX_RESEMBLANCES = 200, 10
-"""An Agent may have a new name in every version: its newest are compared. A few resemblances are warning enough."""
-_USED_FIRST = (
-    "WITH own AS (SELECT asked.id AS named, name.* FROM unnest($1::text[]) AS asked (id)"  # noqa: S608
-    "  CROSS JOIN LATERAL (SELECT part, skeleton, text, owner_id FROM registry.published_name"
-    f'   WHERE agent_id = asked.id COLLATE "C" ORDER BY first_at DESC LIMIT {_MAX_OWN_NAMES}) AS name),'
-    " first AS (SELECT own.named, own.part, own.text, own.owner_id AS own_owner,"
-    "  used.agent_id, used.owner_id, used.first_at"
-    "  FROM own CROSS JOIN LATERAL (SELECT agent_id, owner_id, first_at FROM registry.published_name"
-    "   WHERE part = own.part AND skeleton = own.skeleton ORDER BY first_at, agent_id LIMIT 1) AS used"
-    "  UNION ALL"
-    "  SELECT own.named, own.part, own.text, own.owner_id, NULL, provider.owner_id, provider.claimed_at"
-    "  FROM own JOIN registry.provider ON own.part = 'prefix' AND provider.provider_id = own.text),"
-    " earliest AS (SELECT DISTINCT ON (named, part, text) * FROM first ORDER BY named, part, text, first_at),"
-    " ranked AS (SELECT *, row_number() OVER (PARTITION BY named ORDER BY part DESC, text) AS place"
-    "  FROM earliest WHERE owner_id <> own_owner)"
-    f" SELECT named, part, text, agent_id, owner_id FROM ranked WHERE place <= {_MAX_RESEMBLANCES}"
-    " ORDER BY named, place"
 )
 
 
@@ -101,18 +86,8 @@ async def register(connection: Connection, card: NewCard, public_agent_id: str) 
     None when the version exists, when the Agent belongs to another owner, or when another transaction has just made
     the Agent. In a second call the third cause is excluded.
     """
-    public_id: str | None = await connection.fetchval(
-        "WITH made AS (INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $5, $11)"
-        "  ON CONFLICT DO NOTHING RETURNING public_agent_id),"
-        " own AS (SELECT public_agent_id FROM made UNION ALL"
-        "  SELECT public_agent_id FROM registry.agent WHERE agent_id = $1 AND owner_id = $5)"
-        " INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name,"
-        " folded_text, skill_ids, registered_at, status)"
-        " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'draft' FROM own"
-        " ON CONFLICT DO NOTHING RETURNING (SELECT public_agent_id FROM own)",
-        *msgspec.structs.astuple(card),
-        public_agent_id,
-    )
+    values = (*msgspec.structs.astuple(card), public_agent_id)
+    public_id: str | None = await connection.fetchval(_QUERIES["register"], *values)
     return public_id
 
 
@@ -152,14 +127,7 @@ async def lock(connection: Connection, agent_id: str, version: str) -> LockedCar
 
 async def set_published(connection: Connection, agent_id: str, version: str, now: datetime) -> None:
     """Takes the next publication number. A version published before keeps its time."""
-    await connection.execute(
-        "WITH number AS (UPDATE registry.counter SET value = value + 1 WHERE name = 'publication' RETURNING value)"
-        " UPDATE registry.card SET status = 'published', published_at = coalesce(published_at, $3),"
-        " publication = number.value FROM number WHERE agent_id = $1 AND version = $2",
-        agent_id,
-        version,
-        now,
-    )
+    await connection.execute(_QUERIES["set_published"], agent_id, version, now)
 
 
 async def set_disabled(connection: Connection, agent_id: str, version: str, now: datetime) -> None:
@@ -210,5 +178,5 @@ async def record_names(connection: Connection, names: Sequence[PublishedName], n
 
 async def used_first_by_others(connection: Connection, agent_ids: Sequence[str]) -> Sequence[tuple[str, Resemblance]]:
     """Agent after Agent, each with another owner's Agent or provider that had one of its names first."""
-    records = await connection.fetch(_USED_FIRST, agent_ids)
+    records = await connection.fetch(_QUERIES["used_first_by_others"], agent_ids)
     return [(record["named"], to_document(Resemblance, record)) for record in records]

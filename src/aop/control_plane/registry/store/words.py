@@ -1,37 +1,16 @@
 """SQL of the words under which published versions are found. The callers hold the lock of the publication counter."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from aop.control_plane.registry.words import ID_MARK
 from aop.store.database import Connection
+from aop.store.queries import queries_beside
+
+_QUERIES: Final = queries_beside(__file__)
 
 _MAX_LETTERS_WITH_GRAMS = 32
 """Wrong letters in longer words are not looked for: grams of a word are rows."""
-
-# One statement, because the lock of the counter is held meanwhile. Under it nobody else adds a word, so ids follow the
-# order of publications. Places are texts: of an array of numbers the driver asks the type first, on each connection.
-_RECORD = (
-    "WITH indexed AS ("  # noqa: S608
-    "  INSERT INTO registry.indexed_version (agent_id, version, published_at, publication)"
-    "  SELECT agent_id, version, published_at, publication FROM registry.card WHERE (agent_id, version) = ($1, $2)"
-    "  ON CONFLICT (agent_id, version) DO UPDATE SET publication = EXCLUDED.publication"
-    "  RETURNING version_id, (xmax = 0) AS is_new),"
-    " used AS MATERIALIZED ("
-    '  SELECT text COLLATE "C" AS word, places::smallint, version_id'
-    "  FROM unnest($3::text[], $4::text[]) AS each (text, places), indexed WHERE is_new),"
-    " fresh AS ("
-    "  INSERT INTO registry.word (word) SELECT word FROM used"
-    "  WHERE NOT EXISTS (SELECT FROM registry.word WHERE word.word = used.word) RETURNING word_id, word),"
-    " grams AS ("
-    "  INSERT INTO registry.word_gram (gram, length, word_id)"
-    "  SELECT DISTINCT substr('  ' || word || '  ', start, 3), length(word), word_id"
-    "  FROM fresh, generate_series(1, length(word) + 2) AS start"
-    f" WHERE length(word) BETWEEN 3 AND {_MAX_LETTERS_WITH_GRAMS} AND left(word, 1) <> '{ID_MARK}')"
-    " INSERT INTO registry.word_use (version_id, word_id, places)"
-    " SELECT version_id, known.word_id, places FROM used JOIN ("
-    "  SELECT word_id, word FROM fresh UNION ALL SELECT word_id, word FROM registry.word WHERE word = ANY($3::text[])"
-    " ) AS known USING (word)"
-)
 
 
 async def record(connection: Connection, agent_id: str, version: str, words: Mapping[str, int]) -> None:
@@ -39,8 +18,10 @@ async def record(connection: Connection, agent_id: str, version: str, words: Map
 
     Of a version that is indexed already only the number changes: a Card never changes, nor do its words.
     """
+    # Texts: of an array of numbers the driver asks the type first, on each connection, while the lock is held.
     places = [str(int(each)) for each in words.values()]
-    await connection.execute(_RECORD, agent_id, version, list(words), places)
+    values = (agent_id, version, list(words), places, ID_MARK, _MAX_LETTERS_WITH_GRAMS)
+    await connection.execute(_QUERIES["record"], *values)
 
 
 async def remove(connection: Connection, agent_id: str, version: str) -> None:
