@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from aop.cards.checks import SchemaChecks, TooMuchSchemaWork
-from aop.cards.jobs import Surveyed, SurveySchema
+from aop.cards.jobs import SchemaSurvey, SurveySchema
 from aop.cards.process import answer
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import InvalidRequest
@@ -189,5 +189,5 @@ def peak(process: int) -> int:
 def test_what_is_found_of_a_schema_is_sent_up_to_its_limit(members: int, sent: int) -> None:
     schema = {"properties": {f"p{number}": {"minLength": number} for number in range(members)}}
     surveyed = answer(SurveySchema(text(schema)))
-    assert isinstance(surveyed, Surveyed)
+    assert isinstance(surveyed, SchemaSurvey)
     assert len(surveyed.locations) == sent

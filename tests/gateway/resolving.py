@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from aop.base.ids import new_id, new_trace_id
 from aop.contracts.publication import Release, ReleaseState
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
-from aop.control_plane.workspace.installation_states import Authorized
+from aop.control_plane.workspace.installation_states import Permit
 from tests.support.cards import Card, a_card, a_skill
 from tests.support.catalog import Catalog
 from tests.support.settings import ROUTER_TO_CONTROL_PLANE
@@ -65,6 +65,6 @@ async def a_scene(owner: Owner, catalog: Catalog, rows: Rows, name: str = "one")
     yield Scene(owner, catalog, rows, card, release, installed["installationId"], name)
 
 
-async def decided(authorization: Authorization, caller: str, access: AccessRequest) -> Authorized:
+async def decided(authorization: Authorization, caller: str, access: AccessRequest) -> Permit:
     """As the Gateway does it for a call."""
     return await authorization.for_caller(access, authorization.begin(caller, access))

@@ -215,8 +215,8 @@ async def test_a_release_withdrawn_while_its_page_is_written_ends_the_answer_ins
         page = await agents.page(public_id, PageSize(10, 1 << 30), None)
         async with aclosing(agents.content(page, None)) as content:
             written = await anext(content)
-            assert page.release_ids[1].encode() not in written
-            await catalog.move("alice", both[page.release_ids[1]], ReleaseState.SUSPENDED)
+            assert page.releases[1].release_id.encode() not in written
+            await catalog.move("alice", both[page.releases[1].release_id], ReleaseState.SUSPENDED)
             with pytest.raises(DependencyFailed, match="withdrawn"):
                 _ = [piece async for piece in content]
 

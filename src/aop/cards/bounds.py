@@ -31,6 +31,8 @@ def small_bytes(locations: Sequence[Location]) -> int:
     linear = _DECODE_NS_PER_BYTE + max(_ns_per_byte(location, locations) for location in locations)
     if not unique:
         return int(SMALL_NS / linear)
+    # With unique items the work grows with the square of the bytes, square * n² + linear * n, because numbers are
+    # compared each with each. The n at which it reaches SMALL_NS is the positive root.
     linear += unique * _FAR_PAIR_NS * (_PAIRED_ITEMS - 1) / 2 / _FAR_BYTES
     square = unique * _BIG_PAIR_NS_PER_BYTE
     return int((math.sqrt(linear * linear + 4 * square * SMALL_NS) - linear) / (2 * square))

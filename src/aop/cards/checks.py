@@ -1,6 +1,6 @@
 """Values against Skill schemas: small checks at once, larger ones in a schema process, none beyond the limit.
 
-What is kept of a schema, so that a small check costs no more than the check, has a limit in bytes.
+The cache of compiled schemas, without which a small check would cost far more, has a limit in bytes.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from aop.base.recent import RecentlyUsed
 from aop.cards.bounds import SMALL_NS, check_ns, small_bytes
 from aop.cards.cost import Location
 from aop.cards.explaining import IN_LOOP, can_explain
-from aop.cards.jobs import Checked, CheckValue, Job, ReadText, Reply, Surveyed, SurveySchema
+from aop.cards.jobs import Checked, CheckValue, Job, ReadText, Reply, SchemaSurvey, SurveySchema
 from aop.cards.vetting import BYTES_IN_LOOP, TRIED_BYTES_IN_LOOP, NotInLoop, SchemaVetting, SkillSchemaRefused
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.documents import compiled, explained
@@ -83,13 +83,13 @@ class SchemaChecks:
             raise InvalidRequest(*checked.violations)
 
     async def prepared(self, schema: bytes) -> PreparedSchema:
-        """For whoever checks many values: its validator may check those no longer than `small_bytes` at once."""
+        """For callers that check many values: its validator may check those no longer than `small_bytes` at once."""
         return self._prepared.find(schema) or await self._prepare(schema)
 
     async def conforms(self, schema: bytes, text: bytes) -> bool:
         """Whether an output value, given as the bytes it has in an answer that was read strictly, follows the schema.
 
-        TooMuchSchemaWork. Whoever stops waiting stops the check.
+        TooMuchSchemaWork. A caller that stops waiting stops the check.
         """
         if schema == ANYTHING:
             return True
@@ -115,12 +115,12 @@ class SchemaChecks:
                 task = self._preparing[schema] = asyncio.create_task(self._surveyed(schema))
                 task.add_done_callback(lambda _: self._preparing.pop(schema, None))
             prepared = await asyncio.shield(task)
-        # One that is too heavy is kept alone: to prepare it for every check would take far longer than the check.
+        # One that is too heavy is stored alone: to prepare it for every check would take far longer than the check.
         self._prepared.keep(schema, prepared, min(prepared.weight, self._max_kept_bytes))
         return prepared
 
     async def _surveyed(self, schema: bytes) -> PreparedSchema:
-        surveyed = await self._run(SurveySchema(schema), Surveyed, len(schema))
+        surveyed = await self._run(SurveySchema(schema), SchemaSurvey, len(schema))
         automaton_bytes = surveyed.automaton_bytes
         light = surveyed.compile_ns <= _COMPILED_IN_LOOP_NS and automaton_bytes <= TRIED_BYTES_IN_LOOP
         if not surveyed.locations or not light:
@@ -136,6 +136,9 @@ class SchemaChecks:
 
 def read_value(text: bytes) -> object:
     """As a schema check is to see it."""
+    # The text was read strictly before, so the fast decoder is enough. Only of integers beyond the doubles it makes
+    # another value than the strict parser, which takes the nearest double: their exact conversion would take time that
+    # grows with the square of the digits.
     if not json.has_long_digits(text):
         try:
             return _decode(text)

@@ -19,7 +19,7 @@ from aop.contracts.violations import Finding, Path, violations
 
 
 class ExplainLimits(NamedTuple):
-    """Of faults, and of the parts of the value, of its paths and of the schema that are kept with them."""
+    """Of faults, and of the parts of the value, of its paths and of the schema that the validator stores with them."""
 
     faults: int
     parts: int
@@ -31,29 +31,29 @@ _BRANCHES = ("anyOf", "oneOf")
 _CHARACTERS_PER_PART = 64
 
 
-class _Place(NamedTuple):
+class _ValuePart(NamedTuple):
     """A part of the value, how many faults may be about what is around it, and how long the way to it is."""
 
-    part: object
+    value: object
     number: int
     above: int
     way: int
 
 
 def can_explain(locations: Sequence[Location], schema_bytes: int, value: object, limits: ExplainLimits) -> bool:
-    """Whether all faults the value can have are few, and little would be kept with them."""
+    """Whether all faults the value can have are few, and little is stored with them."""
     faults = parts = 0
     expected = schema_bytes // _CHARACTERS_PER_PART  # a fault of `const` or `enum` keeps what it says
-    waiting = [_Place(value, 0, 0, 0)]
+    waiting = [_ValuePart(value, 0, 0, 0)]
     while waiting:
-        place = waiting.pop()
-        location = None if place.number == NOWHERE else locations[place.number]
-        found = 0 if location is None else _faults(place.part, location, locations)
+        part = waiting.pop()
+        location = None if part.number == NOWHERE else locations[part.number]
+        found = 0 if location is None else _faults(part.value, location, locations)
         faults += found
-        parts += found * (place.way + expected) + (place.above + found) * _size(place.part)
+        parts += found * (part.way + expected) + (part.above + found) * _size(part.value)
         if faults > limits.faults or parts > limits.parts:
             return False
-        waiting.extend(_children(place, location, place.above + found))
+        waiting.extend(_children(part, location, part.above + found))
     return True
 
 
@@ -69,17 +69,17 @@ def _size(part: object) -> int:
     return 1 + (sum(map(len, part)) // _CHARACTERS_PER_PART if isinstance(part, dict) else 0)
 
 
-def _children(place: _Place, location: Location | None, above: int) -> Iterator[_Place]:
-    part = place.part
-    if isinstance(part, dict):
-        for name, child in part.items():
+def _children(parent: _ValuePart, location: Location | None, above: int) -> Iterator[_ValuePart]:
+    value = parent.value
+    if isinstance(value, dict):
+        for name, child in value.items():
             number = NOWHERE if location is None else location.members.get(name, location.other_member)
-            yield _Place(child, number, above, place.way + 1 + len(name) // _CHARACTERS_PER_PART)
-    elif isinstance(part, list):
+            yield _ValuePart(child, number, above, parent.way + 1 + len(name) // _CHARACTERS_PER_PART)
+    elif isinstance(value, list):
         named = () if location is None else location.items
         other = NOWHERE if location is None else location.other_item
-        for at, child in enumerate(part):
-            yield _Place(child, named[at] if at < len(named) else other, above, place.way + 1)
+        for at, child in enumerate(value):
+            yield _ValuePart(child, named[at] if at < len(named) else other, above, parent.way + 1)
 
 
 def violations_of(

@@ -15,7 +15,7 @@ class AmbiguousName(ValueError):
 class SchemaGraph:
     """Subschemas are known by the identity of their object, because equal ones at two places count twice.
 
-    A reference that leads nowhere is a LookupError or ValueError of whoever follows it.
+    A reference that leads nowhere is a LookupError or ValueError where it is followed.
     """
 
     def __init__(self, schema: Node) -> None:

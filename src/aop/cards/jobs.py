@@ -26,7 +26,7 @@ class CheckValue(msgspec.Struct, frozen=True, tag="check"):
 
 
 class ReadText(msgspec.Struct, frozen=True, tag="read"):
-    """Whether an Agent's answer is strict JSON; one of too many parts is too much work for whoever reads them."""
+    """Whether an Agent's answer is strict JSON; one of too many parts is too much work for its reader."""
 
     text: bytes
     max_depth: int
@@ -57,7 +57,7 @@ class CardRefused(msgspec.Struct, frozen=True, tag="refused"):
     violations: tuple[Violation, ...]
 
 
-class Surveyed(msgspec.Struct, frozen=True, tag="surveyed"):
+class SchemaSurvey(msgspec.Struct, frozen=True, tag="surveyed"):
     """`compile_ns` is what compiling took; no locations when they are too many to be sent."""
 
     locations: tuple[Location, ...]
@@ -72,7 +72,7 @@ class Checked(msgspec.Struct, frozen=True, tag="checked"):
     violations: tuple[Violation, ...] = ()
 
 
-class Compared(msgspec.Struct, frozen=True, tag="compared"):
+class Comparison(msgspec.Struct, frozen=True, tag="compared"):
     """The answers for each Skill, as JSON."""
 
     skills: bytes
@@ -82,4 +82,4 @@ class TooMuchWork(msgspec.Struct, frozen=True, tag="too_much"):
     """The bound is above the limit, or more memory is needed than a check may take."""
 
 
-Reply = CardRead | CardRefused | Surveyed | Checked | Compared | TooMuchWork
+Reply = CardRead | CardRefused | SchemaSurvey | Checked | Comparison | TooMuchWork

@@ -30,13 +30,13 @@ from aop.cards.jobs import (
     Checked,
     CheckValue,
     CompareCards,
-    Compared,
+    Comparison,
     Job,
     ReadBody,
     ReadCardText,
     ReadText,
     Reply,
-    Surveyed,
+    SchemaSurvey,
     SurveySchema,
     TooMuchWork,
 )
@@ -51,7 +51,7 @@ CPU_SECONDS = 1.0
 _BODY_BYTES_PER_CPU_SECOND = 1024 * 1024
 _NICENESS = 10
 _MAX_KEPT_BYTES = 256 * 1024
-"""Of the texts of the schemas that are kept: what is made of a text takes up to fifty times its bytes."""
+"""Of the texts of the schemas in the cache: what is made of a text takes up to fifty times its bytes."""
 _MAX_KEPT_AUTOMATON_BYTES = 64 * 1024
 _MAX_SENT_LOCATIONS = 500
 _MAX_PARTS = 5_000
@@ -62,7 +62,7 @@ _jobs = msgspec.msgpack.Decoder(Job)
 _reply = msgspec.msgpack.Encoder()
 
 
-class _Prepared:
+class _CompiledSchema:
     """A schema as the process needs it again and again."""
 
     def __init__(self, text: bytes) -> None:
@@ -78,14 +78,14 @@ class _Prepared:
         self.compile_ns = (time.process_time() - started) * 1e9
 
 
-_schemas: RecentlyUsed[bytes, _Prepared] = RecentlyUsed(_MAX_KEPT_BYTES)
+_schemas: RecentlyUsed[bytes, _CompiledSchema] = RecentlyUsed(_MAX_KEPT_BYTES)
 
 
-def _prepared(text: bytes) -> _Prepared:
+def _compiled_schema(text: bytes) -> _CompiledSchema:
     """One with large automata is made anew each time."""
     found = _schemas.find(text)
     if found is None:
-        found = _Prepared(text)
+        found = _CompiledSchema(text)
         if found.automaton_bytes <= _MAX_KEPT_AUTOMATON_BYTES:
             _schemas.keep(text, found, len(text))
     return found
@@ -106,11 +106,11 @@ def _read_card(job: ReadCardText) -> Reply:
 @answer.register
 def _survey(job: SurveySchema) -> Reply:
     try:
-        prepared = _prepared(job.schema)
+        prepared = _compiled_schema(job.schema)
     except SkillSchemaRefused:
         return TooMuchWork()
     few = len(prepared.locations) <= _MAX_SENT_LOCATIONS
-    return Surveyed(tuple(prepared.locations) if few else (), prepared.compile_ns, prepared.automaton_bytes)
+    return SchemaSurvey(tuple(prepared.locations) if few else (), prepared.compile_ns, prepared.automaton_bytes)
 
 
 @answer.register
@@ -118,7 +118,7 @@ def _check(job: CheckValue) -> Reply:
     if not fits_in_memory(job.value):
         return TooMuchWork()
     try:
-        prepared = _prepared(job.schema)
+        prepared = _compiled_schema(job.schema)
     except SkillSchemaRefused:
         return TooMuchWork()
     value = json.parse(job.value, json.UNIT_DEPTH)
@@ -159,7 +159,7 @@ def _read_body(job: ReadBody) -> Reply:
 
 @answer.register
 def _compare(job: CompareCards) -> Reply:
-    return Compared(msgspec.json.encode(skill_compatibilities(_card(job.before), _card(job.after))))
+    return Comparison(msgspec.json.encode(skill_compatibilities(_card(job.before), _card(job.after))))
 
 
 def _card(text: bytes) -> dict[str, Any]:

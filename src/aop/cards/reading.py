@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 
 from aop.base.canonical import canonical, digest
-from aop.cards.jobs import CardRead, CardRefused, CompareCards, Compared, Job, ReadCardText, Reply
+from aop.cards.jobs import CardRead, CardRefused, CompareCards, Comparison, Job, ReadCardText, Reply
 from aop.cards.rules import card_violations
 from aop.cards.vetting import NotInLoop, SchemaVetting
 from aop.cards.workers import SchemaWorkers
@@ -62,9 +62,9 @@ class CardReader:
         raise InvalidRequest(*(reply.violations if isinstance(reply, CardRefused) else (_TOO_COSTLY,)))
 
     async def compare(self, before: bytes, after: bytes) -> tuple[SkillAnswers, ...]:
-        """What the newer of two registered versions means for each Skill of both, always found in a process."""
+        """What the newer of two registered versions means for each Skill of both, always compared in a process."""
         reply = await self._run(CompareCards(before, after), _LAST)
-        return _answers.decode(reply.skills) if isinstance(reply, Compared) else _not_decided(before, after)
+        return _answers.decode(reply.skills) if isinstance(reply, Comparison) else _not_decided(before, after)
 
     async def _run(self, job: Job, size: int) -> Reply:
         if self._workers.waiting >= self._max_waiting:

@@ -22,7 +22,7 @@ _replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 _SOURCE = str(Path(aop.__file__).resolve().parents[1])
 
 
-_Place = tuple[int, int, asyncio.Future[None]]
+_QueueEntry = tuple[int, int, asyncio.Future[None]]
 """In the queue: the size of the job, when it came, and the future that is set when its turn has come."""
 
 
@@ -31,8 +31,8 @@ class ProcessLost(Exception):
 
 
 class SchemaWorkers:
-    """Does jobs outside the event loop, the smallest that waits first. A job ends its process when nobody waits for it
-    any more; a process that dies is replaced, and its job tried once more, because a job changes nothing."""
+    """Does jobs outside the event loop, the smallest that waits first. A job ends its process when its caller no
+    longer waits; a process that dies is replaced, and its job tried once more, because a job changes nothing."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class SchemaWorkers:
         self._lost = lost
         self._idle: list[_Process] = []
         self._started: list[_Process] = []
-        self._waiting: list[_Place] = []
+        self._waiting: list[_QueueEntry] = []
         self._order = count()
         self._closed = False
 
@@ -89,7 +89,7 @@ class SchemaWorkers:
             reply = await process.ask(job)
         except ProcessLost:
             raise
-        except BaseException:  # the caller's deadline has passed or it left: what runs is of no use to anybody
+        except BaseException:  # the deadline of the caller has passed, or the caller has left: what runs is of no use
             process.send(signal.SIGKILL)
             raise
         self._idle.append(process)
@@ -125,7 +125,7 @@ class SchemaWorkers:
         finally:
             self._pass_on()
 
-    def _leave(self, place: _Place) -> None:
+    def _leave(self, place: _QueueEntry) -> None:
         if place in self._waiting:
             self._waiting.remove(place)  # else it would count as one that waits
             heapq.heapify(self._waiting)

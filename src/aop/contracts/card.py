@@ -74,7 +74,7 @@ class AgentIdParams(Wire, frozen=True, kw_only=True):
 
 
 class AgentIdExtension(Wire, frozen=True, kw_only=True):
-    """In the public agent card: which Agent of the platform this is, so that nobody takes one at a port for another."""
+    """In the public agent card: which Agent of the platform this is, so that none at a port is taken for another."""
 
     uri: Literal["urn:aop:agent-id"]
     params: AgentIdParams

@@ -11,7 +11,7 @@ _IN_PLACE = ("if", "then", "else")
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Subschema:
     """A subschema and the document its local references point into."""
 
     document: Schema
@@ -21,51 +21,51 @@ class _Place:
 def declared_path(
     schemas: Mapping[str, Schema], document: Schema, schema: Schema, path: Sequence[str | int]
 ) -> tuple[str | int, ...]:
-    """The path up to its first token that is neither an array index nor a member name declared at that place.
+    """The path up to its first token that is neither an array index nor a member name declared there.
 
     `schemas` holds every document by its `$id`; `schema` is the document or a definition inside it.
     """
     kept: list[str | int] = []
-    places = list(_applying(schemas, _Place(document, schema)))
+    subschemas = list(_applying(schemas, _Subschema(document, schema)))
     for token in path:
-        reached = list(_inside(places, token))
+        reached = list(_inside(subschemas, token))
         if isinstance(token, str) and not reached:
             break
         kept.append(token)
-        places = [deeper for place in reached for deeper in _applying(schemas, place)]
+        subschemas = [deeper for subschema in reached for deeper in _applying(schemas, subschema)]
     return tuple(kept)
 
 
-def _inside(places: Sequence[_Place], token: str | int) -> Iterator[_Place]:
-    for place in places:
+def _inside(subschemas: Sequence[_Subschema], token: str | int) -> Iterator[_Subschema]:
+    for subschema in subschemas:
         if isinstance(token, int):
-            child = place.schema.get("items")
+            child = subschema.schema.get("items")
         else:
-            members = place.schema.get("properties")
+            members = subschema.schema.get("properties")
             child = members.get(token) if isinstance(members, Mapping) else None
         if isinstance(child, Mapping):
-            yield _Place(place.document, child)
+            yield _Subschema(subschema.document, child)
 
 
-def _applying(schemas: Mapping[str, Schema], place: _Place) -> Iterator[_Place]:
+def _applying(schemas: Mapping[str, Schema], subschema: _Subschema) -> Iterator[_Subschema]:
     """The subschema itself and all that apply to the same value through it."""
-    yield place
-    reference = place.schema.get("$ref")
+    yield subschema
+    reference = subschema.schema.get("$ref")
     if isinstance(reference, str):
-        yield from _applying(schemas, _resolved(schemas, place.document, reference))
-    children = [place.schema.get(keyword) for keyword in _IN_PLACE]
+        yield from _applying(schemas, _resolved(schemas, subschema.document, reference))
+    children = [subschema.schema.get(keyword) for keyword in _IN_PLACE]
     for keyword in _IN_PLACE_LISTS:
-        branches = place.schema.get(keyword)
+        branches = subschema.schema.get(keyword)
         children += branches if isinstance(branches, list) else []
     for child in children:
         if isinstance(child, Mapping):
-            yield from _applying(schemas, _Place(place.document, child))
+            yield from _applying(schemas, _Subschema(subschema.document, child))
 
 
-def _resolved(schemas: Mapping[str, Schema], document: Schema, reference: str) -> _Place:
+def _resolved(schemas: Mapping[str, Schema], document: Schema, reference: str) -> _Subschema:
     identity, _, pointer = reference.partition("#")
     whole = schemas[identity] if identity else document
     target = whole
     for token in pointer.split("/")[1:]:
         target = cast("Schema", target[token.replace("~1", "/").replace("~0", "~")])
-    return _Place(whole, target)
+    return _Subschema(whole, target)

@@ -99,7 +99,7 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, instance: object) -> 
 
 
 def finding_of(error: jsonschema_rs.ValidationError) -> Finding:
-    """What the validator found, without the part of the value it keeps with it."""
+    """A fault as the validator reports it, without the part of the value that it holds."""
     missing = getattr(error.kind, "property", None)
     return Finding(error.kind.name, error.instance_path, error.evaluation_path, missing)
 

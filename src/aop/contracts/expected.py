@@ -24,7 +24,7 @@ class RuleWords(Wire, frozen=True, kw_only=True):
     place: bool = False
 
 
-class _Place(Wire, frozen=True, kw_only=True, rename={"part": "in"}):
+class _Form(Wire, frozen=True, kw_only=True, rename={"part": "in"}):
     part: RequestPart
     pointer: str
     form: str
@@ -33,7 +33,7 @@ class _Place(Wire, frozen=True, kw_only=True, rename={"part": "in"}):
 class _Table(Wire, frozen=True, kw_only=True):
     schema_version: Literal["1"]
     rules: tuple[RuleWords, ...]
-    places: tuple[_Place, ...]
+    places: tuple[_Form, ...]
 
 
 def expected(violation: Violation, form: str | None = None) -> str | None:

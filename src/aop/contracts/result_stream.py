@@ -38,8 +38,8 @@ class StreamBroken(Exception):
 class ResultStreamReader:
     """What has been read of one stream. After the terminal `ended` is true, and nothing more may come.
 
-    Without `strict` a repeated name inside a chunk is not looked for: that search may take as long as a unit can not
-    wait, and whoever reads the chunk makes it again.
+    Without `strict` a repeated name inside a chunk is not looked for: that search may take longer than a unit can
+    wait, and the reader of the chunk makes it again.
     """
 
     def __init__(self, *, strict: bool = True) -> None:
@@ -140,8 +140,8 @@ class ResultFrames:
 class ArrivingEvents:
     """The events of one response, given out as their bytes arrive: `pieces` is its body, `lost` how that breaks off.
 
-    What was sound before a break is given out before the break is told. The terminal is given out once nothing followed
-    it; that the response does not end properly then does not change what it said.
+    What was sound before a break is given out before the break is raised. The terminal is given out once nothing
+    followed it; that the response does not end properly then does not change what it said.
     """
 
     def __init__(self, pieces: AsyncIterator[bytes], frames: ResultFrames, lost: type[Exception]) -> None:

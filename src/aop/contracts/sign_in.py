@@ -43,7 +43,7 @@ class AccessToken(TokenMembers, frozen=True, kw_only=True):
 
 
 class NewAccessToken(TokenMembers, frozen=True, kw_only=True):
-    """A new token with its text, which is told only once."""
+    """A new token with its text, which is sent only once."""
 
     token: str
 

@@ -47,7 +47,7 @@ class NoteKey:
 
 @dataclass(frozen=True)
 class NoteSigner:
-    """A key with its private half, for whoever signs notes under its name."""
+    """A key with its private half, which signs notes under its name."""
 
     name: str
     key: SigningKey

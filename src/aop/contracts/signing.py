@@ -44,7 +44,7 @@ class SigningKey:
 
     @property
     def text(self) -> str:
-        """What `parse` reads; for whoever keeps the key."""
+        """What `parse` reads; for storing the key."""
         return to_base64url(self._pair)
 
     @property
@@ -70,7 +70,7 @@ class SigningKey:
 
 @dataclass(frozen=True)
 class MacKey:
-    """A key of HMAC-SHA-256: whoever confirms a tag could have made it."""
+    """A key of HMAC-SHA-256: who can confirm a tag can also make it."""
 
     _raw: bytes = field(repr=False)
 

@@ -20,7 +20,7 @@ def cleaned(text: str, *, lines: bool = True) -> str:
     """The text with a mark for each character that would move a cursor, reorder or hide something.
 
     With `lines` false also for line feeds and tabs: a name that holds them could draw lines that look like ours.
-    Joiners are marked as well, though some scripts and emoji use them: between other letters nobody sees them, and an
+    Joiners are marked as well, though some scripts and emoji use them: between other letters they are invisible, and an
     imitated name is worse than an emoji that falls apart.
     """
     if text.isascii() and text.isprintable():

@@ -1,4 +1,4 @@
-"""Turns what a schema validator found into violations that repeat no text of the sender."""
+"""Turns the faults that a schema validator reports into violations that repeat no text of the sender."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ from aop.control_plane.gateway.discovery import DiscoveryRoutes, PublicAgentRout
 from aop.control_plane.gateway.identity import IdentityRoutes, SignInRoutes
 from aop.control_plane.gateway.invocations import InvocationRoutes
 from aop.control_plane.gateway.lineage import LineageRoutes
-from aop.control_plane.gateway.making import PrincipalTurns
+from aop.control_plane.gateway.making import PrincipalLocks
 from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.oidc.key_set import KeySet
 from aop.control_plane.gateway.openapi import openapi_routes
@@ -197,9 +197,9 @@ def _topology_routes(parts: _Parts) -> Sequence[Route]:
 
 def _identity_routes(parts: _Parts, access: GatewayAccess, tokens: TokenCallers) -> Sequence[Route]:
     settings, database, clock = parts.settings, parts.foundation.database, parts.environment.clock
-    turns = PrincipalTurns(database)
-    own = OwnTokens(database, turns, clock, tokens.forget, settings.access_token_days)
-    sign_in = SignIn(database, turns, clock)
+    locks = PrincipalLocks(database)
+    own = OwnTokens(database, locks, clock, tokens.forget, settings.access_token_days)
+    sign_in = SignIn(database, locks, clock)
     return [
         *IdentityRoutes(own, sign_in, settings.request_max_bytes).routes(access),
         *SignInRoutes(sign_in, access.sign_ins).routes(),

@@ -8,10 +8,10 @@ from aop.cards.compatibility.choices import Choices
 from aop.cards.compatibility.evaluation import Evaluation
 from aop.cards.compatibility.shapes import (
     ArrayShape,
-    Kept,
     Members,
     NumberShape,
     ObjectShape,
+    OpaqueConstraint,
     Shape,
     StringShape,
     ValuesShape,
@@ -132,9 +132,11 @@ class Containment:
         return [one for one in found if isinstance(one, type(shape)) or _has_value_of(one, shape)]
 
     def _keeps(self, shape: Shape, other: Shape) -> bool:
-        return all(any(self._is_kept(mine, one) for mine in shape.kept) or _follows(shape, one) for one in other.kept)
+        return all(
+            any(self._is_repeated(mine, one) for mine in shape.opaque) or _follows(shape, one) for one in other.opaque
+        )
 
-    def _is_kept(self, mine: Kept, other: Kept) -> bool:
+    def _is_repeated(self, mine: OpaqueConstraint, other: OpaqueConstraint) -> bool:
         return mine.keyword == other.keyword and self._same.of_values(
             mine.value, other.value, mine.inside, other.inside
         )
@@ -215,8 +217,8 @@ def _is_multiple(shape: NumberShape, step: float) -> bool:
     return any(one == step or (is_whole(one) and is_whole(step) and one % step == 0) for one in shape.steps)
 
 
-def _follows(shape: Shape, constraint: Kept) -> bool:
-    """Whether a constraint that is not kept holds all the same."""
+def _follows(shape: Shape, constraint: OpaqueConstraint) -> bool:
+    """Whether a constraint that the shape does not repeat holds all the same."""
     if constraint.keyword == "dependentRequired" and isinstance(shape, ObjectShape):
         return isinstance(constraint.value, list) and constraint.value[1] in shape.required
     return False

@@ -1,4 +1,4 @@
-"""Whether a schema accepts a value, as far as that can be told without a regular expression: yes, no, or not known."""
+"""Whether a schema accepts a value, as far as it is known without a regular expression: yes, no, or not known."""
 
 import math
 from collections.abc import Iterable, Iterator

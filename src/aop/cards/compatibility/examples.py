@@ -101,7 +101,7 @@ class Examples:
             yield [repeated] * min(max(shape.least, 2), _MAX_COUNT)
 
     def _array(self, shape: ArrayShape, count: int) -> list[object]:
-        """Of so many items, or fewer when no more are found; where they must differ, they do."""
+        """Of so many items, or fewer when there are no more; where they must differ, they do."""
         made: list[object] = []
         taken: set[bytes] = set()
         for at in range(min(count, _MAX_COUNT)):
@@ -129,8 +129,8 @@ class Examples:
         yield from self._counted(shape, base, others)
 
     def _refused_names(self, others: list[ObjectShape]) -> Iterator[str]:
-        for kept in (one for other in others for one in other.kept if one.keyword == "propertyNames"):
-            with closing(self.between((), kept.inside.child(kept.value))) as refused:
+        for opaque in (one for other in others for one in other.opaque if one.keyword == "propertyNames"):
+            with closing(self.between((), opaque.inside.child(opaque.value))) as refused:
                 found = list(islice((one for one in refused if isinstance(one, str)), 1))
             yield from found
 

@@ -12,8 +12,8 @@ Number = int | float
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A constraint that is not understood, only recognised where the other schema has the same."""
+class OpaqueConstraint:
+    """A constraint that is compared as it is written: it holds where the other schema has the same."""
 
     keyword: str
     value: object
@@ -31,7 +31,7 @@ class Choice:
 @dataclass(frozen=True)
 class ShapeBase:
     choice: Choice
-    kept: tuple[Kept, ...]
+    opaque: tuple[OpaqueConstraint, ...]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class ObjectShape(ShapeBase):
     def mentioned(self) -> list[str]:
         """Also the names on which others depend."""
         depended = (
-            one.value[0] for one in self.kept if one.keyword == "dependentRequired" and isinstance(one.value, list)
+            one.value[0] for one in self.opaque if one.keyword == "dependentRequired" and isinstance(one.value, list)
         )
         return [*self.names, *depended]
 
@@ -145,25 +145,27 @@ def _first_whole(low: Number, above: bool) -> tuple[Number, bool]:
 
 def string_shape(choice: Choice) -> StringShape:
     least, limit = _counts(choice.own, "minLength", "maxLength")
-    patterns = (Kept("pattern", one.keywords["pattern"], one) for one in choice.own if "pattern" in one.keywords)
+    patterns = (
+        OpaqueConstraint("pattern", one.keywords["pattern"], one) for one in choice.own if "pattern" in one.keywords
+    )
     return StringShape(choice, tuple(patterns), least, limit)
 
 
 def array_shape(choice: Choice) -> ArrayShape:
     least, limit = _counts(choice.own, "minItems", "maxItems")
-    kept: list[Kept] = []
+    opaque: list[OpaqueConstraint] = []
     for one in choice.own:
         if "contains" in one.keywords:
             counted = {name: one.keywords.get(name) for name in ("contains", "minContains", "maxContains")}
-            kept.append(Kept("contains", counted, one))
-        kept.extend(_unevaluated(one, "unevaluatedItems"))
+            opaque.append(OpaqueConstraint("contains", counted, one))
+        opaque.extend(_unevaluated(one, "unevaluatedItems"))
     prefixes = (
         (one.listed("prefixItems"), one.child(one.keywords.get("items", True)))
         for one in choice.own
         if "prefixItems" in one.keywords or "items" in one.keywords
     )
     unique = any(one.keywords.get("uniqueItems") is True for one in choice.own)
-    return ArrayShape(choice, tuple(kept), least, limit, unique, tuple(prefixes))
+    return ArrayShape(choice, tuple(opaque), least, limit, unique, tuple(prefixes))
 
 
 _OF_MEMBERS = frozenset({"properties", "patternProperties", "additionalProperties"})
@@ -181,28 +183,28 @@ def object_shape(choice: Choice) -> ObjectShape:
         for one in choice.own
         if not one.keywords.keys().isdisjoint(_OF_MEMBERS)
     )
-    kept = tuple(constraint for one in choice.own for constraint in _kept_of_objects(one))
-    return ObjectShape(choice, kept, max(least, len(required)), limit, required, tuple(members))
+    opaque = tuple(constraint for one in choice.own for constraint in _opaque_of_objects(one))
+    return ObjectShape(choice, opaque, max(least, len(required)), limit, required, tuple(members))
 
 
-def _kept_of_objects(one: Subschema) -> Iterable[Kept]:
+def _opaque_of_objects(one: Subschema) -> Iterable[OpaqueConstraint]:
     for keyword in ("propertyNames", "dependencies"):
         if keyword in one.keywords:
-            yield Kept(keyword, one.keywords[keyword], one)
+            yield OpaqueConstraint(keyword, one.keywords[keyword], one)
     for keyword in ("dependentSchemas", "dependentRequired"):
         found = one.keywords.get(keyword)
         for name, value in found.items() if isinstance(found, dict) else ():
             if keyword == "dependentSchemas":
-                yield Kept(keyword, {name: value}, one)
+                yield OpaqueConstraint(keyword, {name: value}, one)
             else:
-                yield from (Kept(keyword, [name, needed], one) for needed in _texts(value))
+                yield from (OpaqueConstraint(keyword, [name, needed], one) for needed in _texts(value))
     yield from _unevaluated(one, "unevaluatedProperties")
 
 
-def _unevaluated(one: Subschema, keyword: str) -> Iterable[Kept]:
+def _unevaluated(one: Subschema, keyword: str) -> Iterable[OpaqueConstraint]:
     """What it covers depends on all that stands beside it."""
     if keyword in one.keywords:
-        yield Kept(keyword, one.schema, one)
+        yield OpaqueConstraint(keyword, one.schema, one)
 
 
 def _counts(own: Together, least: str, limit: str) -> tuple[int, float]:

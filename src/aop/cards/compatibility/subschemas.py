@@ -37,7 +37,7 @@ class Subschema:
         return self.keywords.keys().isdisjoint(_UNSUPPORTED) and (at_root or "$id" not in self.keywords)
 
     def child(self, schema: object) -> "Together":
-        """What applies where the schema, found inside this one, does; nothing for true."""
+        """What applies where a schema inside this one does; nothing for true."""
         if schema is True:
             return ()
         if self.document is None or not isinstance(schema, dict):
@@ -45,7 +45,7 @@ class Subschema:
         return (self.document.subschema(schema),)
 
     def target(self) -> "Subschema | None":
-        """What `$ref` leads to; None when it is not found by a plain pointer."""
+        """What `$ref` leads to; None where no plain pointer leads there."""
         return None if self.document is None else self.document.resolve(self.keywords["$ref"])
 
     def listed(self, keyword: str) -> Sequence["Together"]:
@@ -105,7 +105,7 @@ class SchemaDocument:
 
 
 def together(*sets: Together) -> Together:
-    """All of them, each once, in the order in which they were found."""
+    """All of them, each once, in the order of their numbers."""
     found = {one.number: one for each in sets for one in each}
     return tuple(found[number] for number in sorted(found))
 

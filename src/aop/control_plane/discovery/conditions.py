@@ -111,7 +111,7 @@ class Conditions:
         nearest = "ORDER BY higher.precedence, higher.version LIMIT 1 OFFSET 0"
         return [f"NOT EXISTS (SELECT FROM registry.eligible_version AS higher WHERE {others} {nearest})"]
 
-    def behind_score(self) -> list[str]:
+    def after_score(self) -> list[str]:
         """Behind the end of the page before in the order of relevance, for a relation with the column `score`."""
         after = self._after
         if after is None:

@@ -66,7 +66,7 @@ async def rank(
         f" WHERE indexed.version_id = scored.version_id LIMIT 1) AS indexed"
         f" WHERE publication <= {conditions.boundary()}"
     )
-    behind, exact = conditions.behind_score(), [*conditions.installable("version"), *conditions.fitting("version")]
+    behind, exact = conditions.after_score(), [*conditions.installable("version"), *conditions.fitting("version")]
     if filters.latest:
         # Which version is the latest depends on all that match, also on those of the pages before. The owner does not
         # judge versions, and without a filter that does an index answers for all of them: no Card is read.
@@ -78,7 +78,7 @@ async def rank(
 
 
 def _eligible(item: str, exact: Sequence[str]) -> str:
-    """Reads one version after the other, in the order found, and keeps those that meet the exact filters."""
+    """Reads one version after the other, in their order, and leaves those that meet the exact filters."""
     kept = ["(version.agent_id, version.version) = (item.agent_id, item.version)", *exact]
     return (
         f"FROM ({item}) AS item CROSS JOIN LATERAL (SELECT precedence FROM registry.eligible_version AS version"  # noqa: S608

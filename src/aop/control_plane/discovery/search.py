@@ -65,7 +65,7 @@ async def _find(connection: Connection, filters: Filters, request: PageRequest) 
 
 
 def _is_walk_faster(short: RowPage[EligibleVersion], request: PageRequest) -> bool:
-    """Judges by what a short walk found, and by the highest publication number: there are at most so many versions."""
+    """By what a short walk returned, and the highest publication number: there are at most so many versions."""
     if not short.rows:
         return False
     share = short.found / store.SHORT_WALK

@@ -36,7 +36,7 @@ def pieces(word: str) -> Grams:
 def mistakes(word: str, meant: str) -> int:
     """How many letters were added, left out, replaced or exchanged with their neighbour.
 
-    The columns of the usual table are kept as bits of one number each, so a pair of words takes microseconds
+    The columns of the usual table are stored as bits of one number each, so a pair of words takes microseconds
     (G. Myers 1999; with exchanged neighbours: H. Hyyrö 2003).
     """
     positions: dict[str, int] = {}

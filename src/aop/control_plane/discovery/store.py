@@ -136,7 +136,7 @@ async def shared_documents(connection: Connection, release_ids: Sequence[str]) -
 
 
 def _eligible(conditions: Conditions, found: str) -> str:
-    """Reads the Release of one version after the other, in the order found, until the page is full."""
+    """Reads the Release of one version after the other, in their order, until the page is full."""
     kept = [*conditions.installable("eligible"), *conditions.latest("eligible")]
     return (
         f"SELECT item.* FROM ({found}) AS item CROSS JOIN LATERAL (SELECT installable FROM registry.eligible_version"  # noqa: S608
@@ -148,7 +148,7 @@ def _eligible(conditions: Conditions, found: str) -> str:
 async def page_of(
     connection: Connection, conditions: Conditions, size: PageSize, found: str, order: str = _ORDER
 ) -> RowPage[EligibleVersion]:
-    """Reads all columns of the few rows found. The boundary is of the same snapshot as they are."""
+    """Reads all columns of the few rows that are left. The boundary is of the same snapshot as they are."""
     query = (
         f"SELECT version.agent_id, version.version, digest, document, registered_at, version.published_at, release_id,"  # noqa: S608
         f" release_state, public_agent_id, {conditions.boundary()} AS boundary, score, octet_length(document) AS weight"

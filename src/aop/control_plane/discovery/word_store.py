@@ -1,7 +1,7 @@
 """SQL that finds stored words: those that start like a word of a query, and those that share pieces with one.
 
-Each reads a number of rows that depends on the query alone, however many words are stored and whoever stored them.
-Where that leaves words out, the first published ones stay: nobody hides them by publishing more.
+Each reads a number of rows that depends on the query alone, however many words are stored, and by which owners.
+Where that leaves words out, the first published ones stay: no later publication hides them.
 """
 
 from collections.abc import Sequence

@@ -18,10 +18,10 @@ from aop.contracts.identity import Pin
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import (
-    Authorized,
     CurrentInstallation,
     InstallationState,
     InstallationStates,
+    Permit,
 )
 from aop.control_plane.workspace.roles import require_caller, require_known
 
@@ -52,17 +52,15 @@ class Authorization:
         self._pins = pins
 
     def begin(self, caller: str, access: AccessRequest) -> "asyncio.Future[InstallationState | None]":
-        """Asks the store what `for_caller` decides by. Whoever does not go on cancels it."""
+        """Asks the store what `for_caller` decides by. A caller that does not go on cancels it."""
         return self._states.read(access.workspace_id, access.agent_id, caller)
 
-    async def for_caller(
-        self, access: AccessRequest, reading: "asyncio.Future[InstallationState | None]"
-    ) -> Authorized:
+    async def for_caller(self, access: AccessRequest, reading: "asyncio.Future[InstallationState | None]") -> Permit:
         """Decides by what was read for this call and no other."""
         return await self._permitted(access, require_caller(await reading))  # 1, 2
 
-    async def for_router(self, access: AccessRequest) -> Authorized:
-        """For nobody in particular: the root of such a call was authorized for its caller."""
+    async def for_router(self, access: AccessRequest) -> Permit:
+        """For no one caller: the root of such a call was authorized for its caller."""
         state = require_known(await self._states.read(access.workspace_id, access.agent_id, None))  # 1
         return await self._permitted(access, state)
 
@@ -70,7 +68,7 @@ class Authorization:
         """The canonical bytes of an authorized Card."""
         return await self._pins.document(pin.agent, pin.version, pin.card_digest)
 
-    async def _permitted(self, access: AccessRequest, state: InstallationState) -> Authorized:
+    async def _permitted(self, access: AccessRequest, state: InstallationState) -> Permit:
         if access.version is not None and not _pins(state, access.version):
             replaced = await self._states.replaced(access.workspace_id, access.agent_id, access.version)
             state = replaced or state

@@ -12,7 +12,7 @@ from aop.contracts.errors import ErrorCode, Reason, Refusal, code_entries
 from aop.contracts.identity import Lineage
 from aop.contracts.invocation import InvocationRequest, InvocationResult, RouterDispatch, UserCaller
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
-from aop.control_plane.workspace.installation_states import Authorized
+from aop.control_plane.workspace.installation_states import Permit
 from aop.net.headers import HeaderMap
 from aop.net.http import Answer, ConnectFailed, Headers, HttpError
 from aop.net.policy import NameNotResolved
@@ -37,7 +37,7 @@ class Dispatch(msgspec.Struct, frozen=True):
 class RouterFailed(Refusal):
     """The Router gave no proper answer. With `correlated` ids the Invocation had been accepted and may have run.
 
-    Without them `before_acceptance` applies: by default nobody knows; another reason, or None, says that it was not.
+    Without them `before_acceptance` applies: by default it is unknown; another reason, or None, says that it was not.
     """
 
     code = ErrorCode.DEPENDENCY_ERROR
@@ -49,7 +49,7 @@ class RouterFailed(Refusal):
         self.dispatch = dispatch
 
 
-class Forwarded(msgspec.Struct, frozen=True):
+class RouterAnswer(msgspec.Struct, frozen=True):
     """A checked answer of the Router, passed on byte for byte."""
 
     status: int
@@ -64,7 +64,7 @@ class Dispatches:
         self._guard_seconds = max_deadline_ms / 1000 + GUARD_SECONDS
         self._max_result_bytes = max_result_bytes
 
-    async def send(self, body: bytes, dispatch: Dispatch, trace_headers: Headers = ()) -> Forwarded:
+    async def send(self, body: bytes, dispatch: Dispatch, trace_headers: Headers = ()) -> RouterAnswer:
         """JSON mode: the whole answer, checked."""
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
@@ -87,13 +87,13 @@ def router_lost(failure: Exception, dispatch: Dispatch) -> RouterFailed:
     return RouterFailed(type(failure).__name__, dispatch, reason)
 
 
-def _checked(answer: Answer, headers: HeaderMap, dispatch: Dispatch) -> Forwarded:
+def _checked(answer: Answer, headers: HeaderMap, dispatch: Dispatch) -> RouterAnswer:
     if answer.status != 200 and len(answer.body) > MAX_ERROR_BYTES:
         raise RouterFailed("larger than allowed", dispatch)
     if not _is_json(headers.single(b"content-type")):
         raise RouterFailed("media type", dispatch)
     if answer.status != 200:
-        return forwarded_error(answer.status, answer.body, dispatch)
+        return router_error(answer.status, answer.body, dispatch)
     try:
         result = _decode_result(answer.body)
     except msgspec.DecodeError:
@@ -101,15 +101,15 @@ def _checked(answer: Answer, headers: HeaderMap, dispatch: Dispatch) -> Forwarde
     named = Lineage(result.invocation_id, result.root_task_id, result.trace_id)
     if not dispatch.correlated or named != dispatch.lineage:
         raise RouterFailed("another invocation", dispatch)
-    return Forwarded(200, answer.body, None)
+    return RouterAnswer(200, answer.body, None)
 
 
 def new_dispatch(trace_id: str) -> Dispatch:
-    """A root Invocation, which nobody knows of yet."""
+    """Of a new root Invocation."""
     return Dispatch(Lineage(new_id("inv"), new_id("task"), trace_id))
 
 
-def dispatch_body(caller: str, authorized: Authorized, request: InvocationRequest, lineage: Lineage) -> bytes:
+def dispatch_body(caller: str, authorized: Permit, request: InvocationRequest, lineage: Lineage) -> bytes:
     """`input` is the caller's own bytes, spliced in."""
     pin = authorized.pin
     return _encode(
@@ -144,7 +144,7 @@ def seen_by_router(headers: HeaderMap, dispatch: Dispatch) -> Dispatch:
     return Dispatch(lineage, correlated=True)
 
 
-def forwarded_error(status: int, body: bytes, dispatch: Dispatch) -> Forwarded:
+def router_error(status: int, body: bytes, dispatch: Dispatch) -> RouterAnswer:
     """Passes on an error whose status, message, reason, trace and ids are as the contract says; refuses any other."""
     try:
         error = json.parse(body, json.UNIT_DEPTH)
@@ -164,7 +164,7 @@ def forwarded_error(status: int, body: bytes, dispatch: Dispatch) -> Forwarded:
         raise RouterFailed(f"refused {code}", dispatch, None)
     if code is ErrorCode.VALIDATION_ERROR and not _all_under_input(error.get("violations", ())):
         raise RouterFailed("violations of the dispatch itself", dispatch, None)
-    return Forwarded(status, body, code, Reason(error["reason"]) if "reason" in error else None)
+    return RouterAnswer(status, body, code, Reason(error["reason"]) if "reason" in error else None)
 
 
 def _all_under_input(violations: Sequence[dict[str, str]]) -> bool:

@@ -22,7 +22,7 @@ class _Leaves(Wire, frozen=True, kw_only=True):
 
 
 class _Outline(Wire, frozen=True, kw_only=True):
-    """The parts of a proof, or of a page of one, as bytes that nobody has looked at yet."""
+    """The parts of a proof, or of a page of one, as bytes that are still unread."""
 
     head: msgspec.Raw
     invocations: tuple[_Leaves, ...]

@@ -12,9 +12,9 @@ from aop.control_plane.dispatch.invocations import (
     GUARD_SECONDS,
     MAX_ERROR_BYTES,
     Dispatch,
-    Forwarded,
+    RouterAnswer,
     RouterFailed,
-    forwarded_error,
+    router_error,
     router_lost,
     seen_by_router,
 )
@@ -77,7 +77,7 @@ class Streams:
         self._guard_seconds = max_deadline_ms / 1000 + GUARD_SECONDS
         self._max_frame_bytes = max_frame_bytes
 
-    async def open(self, body: bytes, dispatch: Dispatch, trace_headers: Headers = ()) -> OpenedStream | Forwarded:
+    async def open(self, body: bytes, dispatch: Dispatch, trace_headers: Headers = ()) -> OpenedStream | RouterAnswer:
         """An open stream, or the error that came instead of its first frame."""
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
@@ -89,7 +89,7 @@ class Streams:
                 )
                 seen = seen_by_router(HeaderMap(answer.headers), dispatch)
                 if answer.status != 200:
-                    return forwarded_error(answer.status, await _collected(answer, seen), seen)
+                    return router_error(answer.status, await _collected(answer, seen), seen)
                 if answer.headers_named(b"content-type") != [b"text/event-stream"] or not seen.correlated:
                     raise RouterFailed("not an accepted stream", seen)
                 return OpenedStream(seen, answer, opened.pop_all(), self._max_frame_bytes)

@@ -113,7 +113,7 @@ class GatewayAccess:
     anonymous: Slots
     """For callers without a token, who take no slot from callers with one."""
     sign_ins: Slots
-    """For redeeming sign-in codes alone: neither public reads nor slow senders keep anybody from signing in."""
+    """For redeeming sign-in codes alone: neither public reads nor slow senders take a slot from it."""
     bundles: Slots
     """For bundles of the Ledger: one may have tens of megabytes until its caller has taken it."""
     comparisons: Slots

@@ -69,7 +69,7 @@ class CatalogRoutes:
         return Response(200, card.document, (JSON, *headers), cacheable=True)
 
     async def compare(self, request: Request) -> Response:
-        """Whoever may not read one of the two Cards gets what reading that one gives, the newer first."""
+        """A caller that may not read one of the two Cards is refused as by its read, the newer first."""
         if _FROM not in request.query:
             raise InvalidRequest(Violation(f"/{_FROM}", "query_value"))
         agent_id, version, from_version = request.path["agentId"], request.path["version"], request.query[_FROM]

@@ -94,7 +94,7 @@ class SignInRoutes:
         return [Route("POST", "/v1/sign-in", self.redeem, Envelope.CATALOG)]
 
     async def redeem(self, request: Request) -> Response:
-        """The slot is taken once the body is there: who sends slowly keeps nobody else from signing in."""
+        """The slot is taken once the body is there: a slow sender takes it from no other caller."""
         body = await read_json(request, document("sign-in-code/1#redeemRequest"), _SIGN_IN_BYTES)
         with self._slots.hold():
             session = await self._sign_in.redeem(msgspec.json.decode(body.raw, type=SignInRequest).code)

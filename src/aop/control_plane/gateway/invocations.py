@@ -27,7 +27,7 @@ from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
 from aop.contracts.invocation import InvocationRequest, correlated_error
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
-from aop.control_plane.dispatch.invocations import Dispatches, Forwarded, RouterFailed, dispatch_body, new_dispatch
+from aop.control_plane.dispatch.invocations import Dispatches, RouterAnswer, RouterFailed, dispatch_body, new_dispatch
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.edge.body import checked_json, checked_value, receive_json
@@ -80,7 +80,7 @@ class InvocationRoutes:
             reading.cancel()
             raise
         sent = dispatch_body(caller, authorized, invocation, dispatch.lineage)
-        answer: Forwarded | OpenedStream | None = None
+        answer: RouterAnswer | OpenedStream | None = None
         try:
             with CancelOnDisconnect(request.server.disconnect):  # 6, 7
                 if invocation.stream:
@@ -131,13 +131,13 @@ _NOBODY = Response(503)
 """The answer to a caller who has disconnected; it is never sent."""
 
 
-def _response(forwarded: Forwarded) -> Response:
+def _response(forwarded: RouterAnswer) -> Response:
     headers = _JSON_LATER if forwarded.code is ErrorCode.OVERLOADED else _JSON
     return Response(forwarded.status, forwarded.body, headers, forwarded.code, forwarded.reason)
 
 
-def _lost(failure: RouterFailed) -> Forwarded:
+def _lost(failure: RouterFailed) -> RouterAnswer:
     """The Router accepted and then did not answer: the caller gets the ids to read the Invocation with."""
     entry = code_entries()[failure.code]
     error = correlated_error(entry.code, failure.reason, failure.dispatch.lineage)
-    return Forwarded(entry.status, msgspec.json.encode(error), entry.code, failure.reason)
+    return RouterAnswer(entry.status, msgspec.json.encode(error), entry.code, failure.reason)

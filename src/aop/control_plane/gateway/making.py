@@ -33,28 +33,28 @@ class Maker:
     token: TokenRecord | None = None
 
 
-class PrincipalTurns:
+class PrincipalLocks:
     """What changes the tokens and codes of one principal happens one after the other, in every process.
 
-    Within a process whoever waits has no connection yet: a principal that asks a thousand times at once takes one of
-    the pool, and leaves the others to everybody else.
+    Within a process a request that waits has no connection yet: a principal that asks a thousand times at once takes
+    one of the pool, and leaves the others to other principals.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def of(self, principal_id: str) -> AsyncIterator[Connection]:
         """A transaction with the principal's lock."""
-        turn = self._turns.setdefault(principal_id, asyncio.Lock())
-        async with turn, self._database.transaction() as connection:
+        lock = self._locks.setdefault(principal_id, asyncio.Lock())
+        async with lock, self._database.transaction() as connection:
             await tokens.lock_principal(connection, principal_id)
             yield connection
 
 
 async def require_maker(connection: Connection, caller: KnownCaller, now: datetime) -> Maker:
-    """In a turn of the principal: the caller's token stays as it is, and nobody else counts what it makes.
+    """Under the lock of the principal: the caller's token stays as it is, and no other request counts what it makes.
 
     The token is read again. It may have been revoked since it was accepted, and then nothing may be made with it.
     """

@@ -7,7 +7,7 @@ from aop.base.clock import Clock
 from aop.base.ids import new_id
 from aop.base.settings import Secret
 from aop.contracts.errors import Conflict, NotFound, Reason
-from aop.control_plane.gateway.making import KnownCaller, Maker, PrincipalTurns, require_maker
+from aop.control_plane.gateway.making import KnownCaller, Maker, PrincipalLocks, require_maker
 from aop.control_plane.gateway.store import tokens as store
 from aop.control_plane.gateway.store.tokens import Position, TokenRecord
 from aop.control_plane.gateway.tokens import IssuedToken, new_token_text, token_digest
@@ -16,18 +16,18 @@ from aop.store.database import Database
 
 
 class OwnTokens:
-    """`forget` is told the digests of every revoked token, so that this process refuses them at once."""
+    """`forget` gets the digests of every revoked token, so that this process refuses them at once."""
 
     def __init__(
         self,
         database: Database,
-        turns: PrincipalTurns,
+        locks: PrincipalLocks,
         clock: Clock,
         forget: Callable[[Iterable[bytes]], None],
         max_days: int,
     ) -> None:
         self._database = database
-        self._turns = turns
+        self._locks = locks
         self._clock = clock
         self._forget = forget
         self._max_days = max_days
@@ -40,7 +40,7 @@ class OwnTokens:
 
     async def make(self, caller: KnownCaller, label: str, days: int | None) -> IssuedToken:
         text, now = new_token_text(), self._clock()
-        async with self._turns.of(caller.principal_id) as connection:
+        async with self._locks.of(caller.principal_id) as connection:
             maker = await require_maker(connection, caller, now)
             expires_at, ends_with = self._life(maker, days, now)
             record = TokenRecord(
@@ -51,7 +51,7 @@ class OwnTokens:
 
     async def revoke(self, principal_id: str, token_id: str) -> TokenRecord:
         """With all that was made with it. Revoking twice keeps the first time."""
-        async with self._turns.of(principal_id) as connection:
+        async with self._locks.of(principal_id) as connection:
             token = await store.token(connection, token_id)
             if token is None or token.principal_id != principal_id:
                 raise NotFound("no such token of this principal", reason=Reason.TOKEN_UNKNOWN)

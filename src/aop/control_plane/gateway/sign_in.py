@@ -12,7 +12,7 @@ from aop.base.ids import new_id
 from aop.base.settings import Secret
 from aop.contracts.errors import Reason, Unauthenticated
 from aop.contracts.sign_in import Session
-from aop.control_plane.gateway.making import KnownCaller, PrincipalTurns, require_maker
+from aop.control_plane.gateway.making import KnownCaller, PrincipalLocks, require_maker
 from aop.control_plane.gateway.store import codes as store
 from aop.control_plane.gateway.store.codes import CodeRecord
 from aop.control_plane.gateway.tokens import new_token_text, token_digest
@@ -30,15 +30,15 @@ class NewCode:
 
 
 class SignIn:
-    def __init__(self, database: Database, turns: PrincipalTurns, clock: Clock) -> None:
+    def __init__(self, database: Database, locks: PrincipalLocks, clock: Clock) -> None:
         self._database = database
-        self._turns = turns
+        self._locks = locks
         self._clock = clock
 
     async def make_code(self, caller: KnownCaller) -> NewCode:
         """The session ends with the token that the code was made with, and no later than it."""
         now = self._clock()
-        async with self._turns.of(caller.principal_id) as connection:
+        async with self._locks.of(caller.principal_id) as connection:
             maker = await require_maker(connection, caller, now)
             made_with, until = (None, None) if maker.token is None else (maker.token.token_id, maker.token.expires_at)
             record = CodeRecord(

@@ -60,7 +60,7 @@ class Cards:
             status = await _lock_own(connection, caller, agent_id, version)
             if status in DISABLE_CARD.sources:
                 await cards.set_disabled(connection, agent_id, version, self._clock())
-                # Its Release is locked before its words, as by whoever suspends or revokes.
+                # Its Release is locked before its words, as in a suspension or revocation.
                 release_id = await releases.lock_of_version(connection, agent_id, version)
                 await words.remove(connection, agent_id, version)
                 if release_id is not None:

@@ -1,4 +1,4 @@
-"""What the Registry keeps of a Card to compare with: folded text, and sortable precedence."""
+"""What the Registry stores of a Card to compare with: folded text, and sortable precedence."""
 
 from aop.base.semver import Version
 

@@ -44,14 +44,14 @@ class ProofFetch:
                 deadline=deadline,
                 max_body=_ANY_LENGTH,
             ) as answer:
-                return await _judged(answer)
+                return await _proof_in(answer)
         except AddressRefused:
             return Failure.DISALLOWED_NETWORK
         except (HttpError, NameNotResolved, TimeoutError):
             return Failure.ENDPOINT_UNAVAILABLE
 
 
-async def _judged(answer: StreamedAnswer) -> ServedProof | Failure:
+async def _proof_in(answer: StreamedAnswer) -> ServedProof | Failure:
     """Checks the status before the body, and reads no more of a body than a proof can have."""
     if 300 <= answer.status < 400:
         return Failure.REDIRECT_NOT_ALLOWED

@@ -1,4 +1,4 @@
-"""The words under which a Card is found: which places of it are searched, and how text becomes words."""
+"""The words by which Discovery knows a Card: which places of it are searched, and how text becomes words."""
 
 import re
 import unicodedata

@@ -25,7 +25,7 @@ CurrentInstallation = installations.CurrentInstallation
 REPLACED_FOR = timedelta(seconds=60)
 """How long a call that was authorized before a replacement is resolved with what was replaced."""
 MAX_KEPT = 1024
-"""States that may be found again: callers name what they like, and nothing of it may grow without end."""
+"""States in the cache: callers name what they like, and nothing of it may grow without end."""
 
 
 def authorization_document(installation: CurrentInstallation, release: PinnedRelease) -> AuthorizationDocument:
@@ -42,7 +42,7 @@ def authorization_document(installation: CurrentInstallation, release: PinnedRel
     )
 
 
-class Authorized(msgspec.Struct, frozen=True):
+class Permit(msgspec.Struct, frozen=True):
     """The exact pin a call may run, and the Installation that permits it."""
 
     pin: Pin
@@ -60,7 +60,7 @@ class Authorized(msgspec.Struct, frozen=True):
 class InstallationState:
     """What one statement read: all parts are of the same moment.
 
-    Calls that read the same columns share this too, and what the first of them found out from it.
+    Calls that read the same columns share this too, and what the first of them worked out from it.
     """
 
     __slots__ = ("_pin", "_usable", "_version", "authorized", "installation", "role")
@@ -71,16 +71,16 @@ class InstallationState:
         self._pin = row.pin
         self._version: PinnedVersion | None = None
         self._usable: PinnedRelease | None = None
-        self.authorized: Authorized | None = None
+        self.authorized: Permit | None = None
         """What permitted the calls that read this; the same object for as long as it is read again."""
 
-    def authorize(self, workspace_id: str, version: PinnedVersion, installation: CurrentInstallation) -> Authorized:
+    def authorize(self, workspace_id: str, version: PinnedVersion, installation: CurrentInstallation) -> Permit:
         """What permits a call: its own Installation, and the Release of the version that this pins."""
         authorized = self.authorized
         if authorized is None:
             pin = Pin(workspace_id, version.agent_id, version.version, installation.release_id, version.digest)
             document = authorization_document(installation, self.require_usable(version))
-            authorized = self.authorized = Authorized(pin, document)
+            authorized = self.authorized = Permit(pin, document)
         return authorized
 
     def require_agreement(self, installation: CurrentInstallation) -> PinnedVersion:
@@ -109,8 +109,8 @@ class InstallationState:
 class InstallationStates:
     """Reads the store for every call; calls that wait at the same time share one statement.
 
-    What was read is compared with what was read for the same key before. If nothing has changed, what followed from it
-    follows again, and is not worked out once more. A lone call reads only what can have changed, and all of it.
+    What was read is compared with what was read for the same key before. If nothing has changed, what was worked
+    out from it holds again. A lone call reads only what can have changed, and all of it.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:

@@ -126,7 +126,7 @@ async def usable_operator_token_of(connection: Connection, principal_prefix: str
 
 
 async def lock_principal(connection: Connection, principal_id: str) -> None:
-    """Until the transaction ends, nobody else makes or revokes anything of this principal."""
+    """Until the transaction ends, no other one makes or revokes anything of this principal."""
     await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", principal_id)
 
 

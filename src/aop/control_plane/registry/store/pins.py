@@ -38,7 +38,7 @@ class PinRow(Row, frozen=True):
 
 
 class PinStatusRow(PinRow, frozen=True):
-    """A pinned version as it is now, and the installable one that somebody on it could go to."""
+    """A pinned version as it is now, and the installable one that may replace it."""
 
     newer_version: str | None
 

@@ -1,4 +1,4 @@
-"""SQL of the words under which published versions are found. The callers hold the lock of the publication counter."""
+"""SQL of the index of words of published versions. The callers hold the lock of the publication counter."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -25,7 +25,7 @@ async def record(connection: Connection, agent_id: str, version: str, words: Map
 
 
 async def remove(connection: Connection, agent_id: str, version: str) -> None:
-    """A disabled version, or one whose Release is suspended or revoked, is never found again. Its words stay."""
+    """A disabled version, or one whose Release is suspended or revoked, is never listed again. Its words stay."""
     await connection.execute(
         "DELETE FROM registry.indexed_version WHERE (agent_id, version) = ($1, $2)", agent_id, version
     )

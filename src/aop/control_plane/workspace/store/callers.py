@@ -15,7 +15,7 @@ _CURRENT = (
 
 
 async def wait_for_turn(connection: Connection, workspace_id: str) -> None:
-    """Until its transaction ends, nobody else adds a caller to the Workspace: what is counted now stays true."""
+    """Until its transaction ends, no other one adds a caller to the Workspace: what is counted now stays true."""
     await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 1))", workspace_id)
 
 

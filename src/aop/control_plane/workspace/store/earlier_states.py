@@ -40,7 +40,7 @@ class EarlierState(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, key: StateKey, columns: StateColumns) -> "EarlierState | None":
-        """None without an Installation, or for somebody who is nothing to the Workspace."""
+        """None without an Installation, or for a principal without a role in the Workspace."""
         workspace_id, agent_id, principal = key
         role, version = columns[0], columns[3]
         if version is None or (role is None and principal is not None):

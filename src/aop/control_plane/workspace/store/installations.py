@@ -14,7 +14,7 @@ from aop.store.database import Connection
 from aop.store.rows import PageSize, Row, RowPage, to_row, to_row_or_none, weighed
 
 StateKey = tuple[str, str, str | None]
-"""Workspace, Agent, and the principal that calls, or None where nobody's right is asked for."""
+"""Workspace, Agent, and the principal that calls, or None where no caller's right is asked for."""
 StateColumns = tuple[Any, ...]
 """A row as it was read; `state_row` says what it means."""
 
@@ -24,7 +24,7 @@ _COLUMNS = (
     " replaced_by"
 )
 # An item shows less of a Card than the Card has bytes, and the Cards of a page may have to be read. One that is gone
-# weighs nothing here; whoever reads it says so.
+# weighs nothing here; the reader of the Card says so.
 _ITEMS = (
     f"SELECT {_COLUMNS}, installed_card_digest, 512 + length(version_constraint)"  # noqa: S608
     " + octet_length(array_to_string(accepted_permissions, ' , ')) + coalesce(card.document_bytes, 0) AS weight"
