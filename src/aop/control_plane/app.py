@@ -24,10 +24,9 @@ from aop.control_plane.gateway.access import (
     GatewayAccess,
     TokenCallers,
 )
-from aop.control_plane.gateway.callers import CallerRoutes
 from aop.control_plane.gateway.catalog import CatalogRoutes
 from aop.control_plane.gateway.discovery import DiscoveryRoutes, PublicAgentRoutes
-from aop.control_plane.gateway.identity import IdentityRoutes, SignInRoutes
+from aop.control_plane.gateway.identity import IdentityRoutes
 from aop.control_plane.gateway.invocations import InvocationRoutes
 from aop.control_plane.gateway.lineage import LineageRoutes
 from aop.control_plane.gateway.making import PrincipalLocks
@@ -200,10 +199,7 @@ def _identity_routes(parts: _Parts, access: GatewayAccess, tokens: TokenCallers)
     locks = PrincipalLocks(database)
     own = OwnTokens(database, locks, clock, tokens.forget, settings.access_token_days)
     sign_in = SignIn(database, locks, clock)
-    return [
-        *IdentityRoutes(own, sign_in, settings.request_max_bytes).routes(access),
-        *SignInRoutes(sign_in, access.sign_ins).routes(),
-    ]
+    return IdentityRoutes(own, sign_in, settings.request_max_bytes).routes(access)
 
 
 def _registry_routes(parts: _Parts, access: GatewayAccess, reader: CardReader) -> Sequence[Route]:
@@ -231,7 +227,7 @@ def _discovery_routes(parts: _Parts, access: GatewayAccess) -> Sequence[Route]:
 
 def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient) -> Sequence[Route]:
     settings, database, clock = parts.settings, parts.foundation.database, parts.environment.clock
-    pins, workspaces = Pins(database), Workspaces(database, clock)
+    pins, workspaces, callers = Pins(database), Workspaces(database, clock), WorkspaceCallers(database, clock)
     authorization = Authorization(parts.installation_states, pins)
     dispatches = Dispatches(
         router,
@@ -244,8 +240,7 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
     installations, lineage = Installations(database, clock, pins), LineageReads(router)
     bundles = Bundles(lineage, parts.installation_states, pins)
     return [
-        *WorkspaceRoutes(workspaces, installations, settings.request_max_bytes).routes(access),
-        *CallerRoutes(WorkspaceCallers(database, clock)).routes(access),
+        *WorkspaceRoutes(workspaces, callers, installations, settings.request_max_bytes).routes(access),
         *InvocationRoutes(authorization, dispatches, streams, settings.unit.invocation_request_max_bytes).routes(
             access
         ),

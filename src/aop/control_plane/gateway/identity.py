@@ -30,14 +30,14 @@ from aop.serving.edge.body import read_json
 from aop.serving.edge.paging import PAGE_QUERY, Paging, SafeIdentifier
 from aop.serving.edge.request import Request
 from aop.serving.edge.response import Response, json_response
-from aop.serving.edge.routing import Route
+from aop.serving.edge.routing import Call, Route
 
 _ME = "/v1/me"
 _SIGN_IN_BYTES = 16_384
 
 
 class IdentityRoutes:
-    """For callers with a token."""
+    """For callers with a token, but for sign-in itself, which does not read an Authorization header."""
 
     def __init__(self, tokens: OwnTokens, sign_in: SignIn, request_max_bytes: int) -> None:
         self._tokens = tokens
@@ -53,6 +53,7 @@ class IdentityRoutes:
             access.route("DELETE", f"{_ME}/tokens/:tokenId", self.revoke_token, v2),
             access.route("DELETE", f"{_ME}/token", self.sign_out, v2),
             access.route("POST", f"{_ME}/sign-in-codes", self.make_code, v2),
+            Route("POST", "/v1/sign-in", self._redeem(access.sign_ins), v2),
         ]
 
     async def read(self, request: Request) -> Response:
@@ -82,24 +83,15 @@ class IdentityRoutes:
         made = await self._sign_in.make_code(_caller(request))
         return json_response(201, SignInCode(code=made.code.reveal(), expires_at=to_text(made.expires_at)))
 
+    def _redeem(self, slots: Slots) -> Call:
+        async def redeem(request: Request) -> Response:
+            body = await read_json(request, document("sign-in-code/1#redeemRequest"), _SIGN_IN_BYTES)
+            with slots.hold():  # only now: a slow sender takes none from other callers
+                session = await self._sign_in.redeem(msgspec.json.decode(body.raw, type=SignInRequest).code)
+            request.caller = session.principal_id
+            return json_response(201, session)
 
-class SignInRoutes:
-    """For anyone with a code. Does not read an Authorization header."""
-
-    def __init__(self, sign_in: SignIn, slots: Slots) -> None:
-        self._sign_in = sign_in
-        self._slots = slots
-
-    def routes(self) -> Sequence[Route]:
-        return [Route("POST", "/v1/sign-in", self.redeem, Envelope.CATALOG)]
-
-    async def redeem(self, request: Request) -> Response:
-        """The slot is taken once the body is there: a slow sender takes it from no other caller."""
-        body = await read_json(request, document("sign-in-code/1#redeemRequest"), _SIGN_IN_BYTES)
-        with self._slots.hold():
-            session = await self._sign_in.redeem(msgspec.json.decode(body.raw, type=SignInRequest).code)
-        request.caller = session.principal_id
-        return json_response(201, session)
+        return redeem
 
 
 def _caller(request: Request) -> KnownCaller:

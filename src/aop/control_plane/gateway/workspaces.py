@@ -1,4 +1,4 @@
-"""Routes of Workspaces and Installations."""
+"""Routes of Workspaces, their callers and their Installations."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,6 +16,7 @@ from aop.contracts.workspace import (
 )
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.gateway.answers import answer_of, list_response
+from aop.control_plane.workspace.callers import WorkspaceCallers
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
 from aop.serving.edge.body import read_json
@@ -27,13 +28,22 @@ from aop.store.rows import PageSize
 
 _WORKSPACES = "/v1/workspaces"
 _WORKSPACE = f"{_WORKSPACES}/:workspaceId"
+_CALLERS = f"{_WORKSPACE}/callers"
+_CALLER = f"{_CALLERS}/:principalId"
 _INSTALLATIONS = f"{_WORKSPACE}/installations"
 _INSTALLATION = f"{_INSTALLATIONS}/:installationId"
 
 
 class WorkspaceRoutes:
-    def __init__(self, workspaces: Workspaces, installations: Installations, request_max_bytes: int) -> None:
+    def __init__(
+        self,
+        workspaces: Workspaces,
+        callers: WorkspaceCallers,
+        installations: Installations,
+        request_max_bytes: int,
+    ) -> None:
         self._workspaces = workspaces
+        self._callers = callers
         self._installations = installations
         self._request_max_bytes = request_max_bytes
 
@@ -43,6 +53,9 @@ class WorkspaceRoutes:
             access.route("POST", _WORKSPACES, self.create, v3),
             access.route("GET", _WORKSPACES, self.page, v3, {**PAGE_QUERY, "role": WorkspaceRole}),
             access.route("GET", _WORKSPACE, answer_of(self._workspaces.read, "workspaceId"), v3),
+            access.route("GET", _CALLERS, self.callers, v3, PAGE_QUERY),
+            access.route("PUT", _CALLER, self.add_caller, v3),
+            access.route("DELETE", _CALLER, answer_of(self._callers.remove, "workspaceId", "principalId"), v3),
             access.route("POST", _INSTALLATIONS, self.install, v3),
             access.route("GET", _INSTALLATIONS, self.installed, v3, PAGE_QUERY),
             access.route("GET", _INSTALLATION, read_installation, v3),
@@ -59,6 +72,18 @@ class WorkspaceRoutes:
         paging = Paging("workspaces", tuple[datetime, SafeIdentifier], request)
         role = request.query.get("role")
         return list_response(paging, await self._workspaces.page(request.principal, role, paging.after, paging.limit))
+
+    async def callers(self, request: Request) -> Response:
+        paging = Paging("callers", tuple[datetime, SafeIdentifier], request)
+        workspace_id = request.path["workspaceId"]
+        return list_response(
+            paging, await self._callers.page(request.principal, workspace_id, paging.after, paging.limit)
+        )
+
+    async def add_caller(self, request: Request) -> Response:
+        path = request.path
+        added = await self._callers.add(request.principal, path["workspaceId"], path["principalId"])
+        return json_response(201 if added.is_new else 200, added.caller)
 
     async def install(self, request: Request) -> Response:
         body = await read_json(request, document("install-request/2"), self._request_max_bytes)

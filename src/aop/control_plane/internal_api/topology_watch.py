@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import msgspec
 
@@ -77,7 +77,9 @@ async def _frames(
             heartbeat_at = loop.time() + HEARTBEAT_SECONDS
             yield _framed(TopologyEvent(schema_version="1", kind=FrameKind.HEARTBEAT, revision=revision))
         elif not events:
-            await _wait(changed, min(left, POLL_SECONDS))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, POLL_SECONDS)):
+                    await changed.wait()
 
 
 async def _with_first(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
@@ -85,14 +87,6 @@ async def _with_first(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncG
         yield first
         async for piece in rest:
             yield piece
-
-
-async def _wait(event: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return
 
 
 def _framed(event: TopologyEvent) -> bytes:

@@ -3,14 +3,13 @@
 import msgspec
 
 from aop.base.clock import Clock, from_text
-from aop.base.ids import new_id
 from aop.contracts.card import AgentCard
 from aop.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound, Reason, Refusal
 from aop.contracts.publication import BindingRequest, EndpointBinding
 from aop.control_plane.pages import Page
 from aop.control_plane.registry.cards import unknown_version
 from aop.control_plane.registry.store import bindings, cards
-from aop.control_plane.registry.store.bindings import NewBinding, Position
+from aop.control_plane.registry.store.bindings import Position
 from aop.net.origin import Endpoint, InvalidEndpoint
 from aop.store.database import Connection, Database
 
@@ -42,17 +41,7 @@ class Bindings:
                 raise Forbidden("the provider belongs to another principal", reason=Reason.NOT_OWNER)
             if await bindings.claim_agent(connection, agent_id, provider_id) != provider_id:
                 raise Conflict("the Agent belongs to another provider", reason=Reason.AGENT_OF_OTHER_PROVIDER)
-            binding = NewBinding(
-                new_id("bind"),
-                provider_id,
-                agent_id,
-                request.version,
-                endpoint.origin,
-                endpoint.path,
-                request.method,
-                now,
-            )
-            return await bindings.insert(connection, binding)
+            return await bindings.insert(connection, provider_id, card, endpoint, request.method, now)
 
     async def read(self, caller: str, provider_id: str, binding_id: str) -> EndpointBinding:
         async with self._database.connection() as connection:

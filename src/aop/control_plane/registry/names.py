@@ -8,17 +8,15 @@ from operator import itemgetter
 from aop.contracts.catalog import Resemblance, ResemblingPart
 from aop.contracts.text import skeleton
 from aop.control_plane.registry.store import cards
-from aop.control_plane.registry.store.cards import CardRow, PublishedName
+from aop.control_plane.registry.store.cards import CardRow
 from aop.store.database import Connection
 
 
 async def record_published(connection: Connection, card: CardRow, name: str, now: datetime) -> None:
     """Belongs into the transaction that publishes the version: a name that was never public has no imitators."""
-    names = [
-        PublishedName(part, skeleton(text), card.agent_id, card.owner_id, text)
-        for part, text in _texts(card.agent_id, name)
-    ]
-    await cards.record_names(connection, [name for name in names if name.skeleton], now)
+    for part, text in _texts(card.agent_id, name):
+        if alike := skeleton(text):
+            await cards.record_name(connection, card, part, alike, text, now)
 
 
 async def resemblances(connection: Connection, agent_ids: Collection[str]) -> Mapping[str, tuple[Resemblance, ...]]:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-import msgspec
-
+from aop.base.ids import new_id
 from aop.contracts.publication import EndpointBinding
 from aop.contracts.wire import to_document, to_document_or_none, to_documents
+from aop.control_plane.registry.store.cards import CardRow
+from aop.net.origin import Endpoint
 from aop.store.database import Connection
 from aop.store.rows import Row, to_row_or_none
 
@@ -18,17 +19,6 @@ _COLUMNS = (
     " evidence_digest AS verification_evidence_digest, verified_at, created_at, updated_at"
 )
 _BINDING = f"SELECT {_COLUMNS} FROM registry.binding"  # noqa: S608
-
-
-class NewBinding(msgspec.Struct, frozen=True):
-    binding_id: str
-    provider_id: str
-    agent_id: str
-    version: str
-    endpoint_origin: str
-    endpoint_path: str
-    method: str
-    created_at: datetime
 
 
 class ChallengeRow(Row, frozen=True):
@@ -63,12 +53,20 @@ async def claim_agent(connection: Connection, agent_id: str, provider_id: str) -
     return provider
 
 
-async def insert(connection: Connection, binding: NewBinding) -> EndpointBinding:
+async def insert(
+    connection: Connection, provider_id: str, card: CardRow, endpoint: Endpoint, method: str, now: datetime
+) -> EndpointBinding:
+    """A pending Binding of this Card."""
+    identity = (new_id("bind"), provider_id, card.agent_id, card.version)
     record = await connection.fetchrow(
         "INSERT INTO registry.binding (binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path,"  # noqa: S608
         " method, created_at, updated_at, status) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 'pending')"
         f" RETURNING {_COLUMNS}",
-        *msgspec.structs.astuple(binding),
+        *identity,
+        endpoint.origin,
+        endpoint.path,
+        method,
+        now,
     )
     return to_document(EndpointBinding, record)
 

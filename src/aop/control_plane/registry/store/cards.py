@@ -72,14 +72,6 @@ class NewCard(msgspec.Struct, frozen=True):
     registered_at: datetime
 
 
-class PublishedName(msgspec.Struct, frozen=True):
-    part: ResemblingPart
-    skeleton: str
-    agent_id: str
-    owner_id: str
-    text: str
-
-
 async def register(connection: Connection, card: NewCard, public_agent_id: str) -> str | None:
     """Adds the version, and its Agent with this public id if it is the first. Returns the Agent's public id.
 
@@ -165,15 +157,20 @@ async def versions_of_owner(
     )
 
 
-async def record_names(connection: Connection, names: Sequence[PublishedName], now: datetime) -> None:
+async def record_name(
+    connection: Connection, card: CardRow, part: ResemblingPart, skeleton: str, text: str, now: datetime
+) -> None:
     """A name that the Agent has already keeps its time."""
-    for name in names:
-        await connection.execute(
-            "INSERT INTO registry.published_name (part, skeleton, agent_id, owner_id, text, first_at)"
-            " VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
-            *msgspec.structs.astuple(name),
-            now,
-        )
+    await connection.execute(
+        "INSERT INTO registry.published_name (part, skeleton, agent_id, owner_id, text, first_at)"
+        " VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+        part,
+        skeleton,
+        card.agent_id,
+        card.owner_id,
+        text,
+        now,
+    )
 
 
 async def used_first_by_others(connection: Connection, agent_ids: Sequence[str]) -> Sequence[tuple[str, Resemblance]]:
