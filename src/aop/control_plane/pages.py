@@ -9,7 +9,7 @@ T = TypeVar("T")
 P = TypeVar("P")
 
 
-class Page(msgspec.Struct, Generic[T, P], frozen=True):
+class ListPage(msgspec.Struct, Generic[T, P], frozen=True):
     """`last` is the position of the last item; None when no item follows it."""
 
     items: Sequence[T]

@@ -10,7 +10,7 @@ from aop.control_plane.discovery.query import WordQuery, word_query
 from aop.control_plane.discovery.ranked_store import Ranking, rank
 from aop.control_plane.discovery.relevance import NO_POINTS, POINTS
 from aop.control_plane.discovery.store import EligibleVersion
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.control_plane.registry.index_keys import folded
 from aop.store.database import Connection, Database
 from aop.store.rows import PageSize, RowPage
@@ -28,7 +28,7 @@ class Search:
 
     async def page(
         self, filters: Filters, size: PageSize, after: SearchPosition | None
-    ) -> Page[RawDiscoveryItem, SearchPosition]:
+    ) -> ListPage[RawDiscoveryItem, SearchPosition]:
         words, request = None if filters.query is None else word_query(filters.query), PageRequest(size, after)
         if words is None:
             async with self._database.connection() as connection:
@@ -39,7 +39,7 @@ class Search:
             async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
                 page = await _ranked(connection, words, filters, request)
         items = [discovery_item(row, self._public_origin) for row in page.rows]
-        return Page(items, None if page.is_last else _position(page.rows[-1]))
+        return ListPage(items, None if page.is_last else _position(page.rows[-1]))
 
 
 async def _ranked(

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.serving.edge.paging import ListAnswer, Paging
 from aop.serving.edge.request import Request
 from aop.serving.edge.response import Response, json_response
@@ -23,6 +23,6 @@ def answer_of(act: Callable[..., Awaitable[object]], *names: str, status: int = 
     return call
 
 
-def list_response(paging: Paging[P], page: Page[Any, P]) -> Response:
+def list_response(paging: Paging[P], page: ListPage[Any, P]) -> Response:
     cursor = msgspec.UNSET if page.last is None else paging.cursor(page.last)
     return json_response(200, ListAnswer(page.items, cursor))

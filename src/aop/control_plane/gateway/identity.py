@@ -24,7 +24,7 @@ from aop.control_plane.gateway.making import KnownCaller
 from aop.control_plane.gateway.own_tokens import OwnTokens
 from aop.control_plane.gateway.sign_in import SignIn
 from aop.control_plane.gateway.store.tokens import TokenRecord, UnrevokedToken
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.serving.edge.admission import Slots
 from aop.serving.edge.body import read_json
 from aop.serving.edge.paging import PAGE_QUERY, Paging, SafeIdentifier
@@ -62,7 +62,7 @@ class IdentityRoutes:
     async def tokens(self, request: Request) -> Response:
         paging = Paging("tokens", tuple[datetime, SafeIdentifier], request)
         page = await self._tokens.page(request.principal, paging.after, paging.limit)
-        return list_response(paging, Page([_access_token(record, request) for record in page.items], page.last))
+        return list_response(paging, ListPage([_access_token(record, request) for record in page.items], page.last))
 
     async def make_token(self, request: Request) -> Response:
         body = await read_json(request, document("access-token/1#createRequest"), self._request_max_bytes)

@@ -11,7 +11,7 @@ from aop.control_plane.gateway.making import KnownCaller, Maker, PrincipalLocks,
 from aop.control_plane.gateway.store import tokens as store
 from aop.control_plane.gateway.store.tokens import Position, TokenRecord
 from aop.control_plane.gateway.tokens import IssuedToken, new_token_text, token_digest
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.store.database import Database
 
 
@@ -32,11 +32,11 @@ class OwnTokens:
         self._forget = forget
         self._max_days = max_days
 
-    async def page(self, principal_id: str, after: Position | None, limit: int) -> Page[TokenRecord, Position]:
+    async def page(self, principal_id: str, after: Position | None, limit: int) -> ListPage[TokenRecord, Position]:
         """Those that can be used, newest first."""
         async with self._database.connection() as connection:
             tokens = await store.usable_tokens(connection, principal_id, self._clock(), after, limit + 1)
-        return Page.cut(tokens, limit, lambda last: (last.created_at, last.token_id))
+        return ListPage.cut(tokens, limit, lambda last: (last.created_at, last.token_id))
 
     async def make(self, caller: KnownCaller, label: str, days: int | None) -> IssuedToken:
         text, now = new_token_text(), self._clock()

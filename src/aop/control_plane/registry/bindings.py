@@ -6,7 +6,7 @@ from aop.base.clock import Clock, from_text
 from aop.contracts.card import AgentCard
 from aop.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound, Reason, Refusal
 from aop.contracts.publication import BindingRequest, EndpointBinding
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.control_plane.registry.cards import unknown_version
 from aop.control_plane.registry.store import bindings, cards
 from aop.control_plane.registry.store.bindings import Position
@@ -49,11 +49,11 @@ class Bindings:
 
     async def page(
         self, caller: str, provider_id: str, agent_id: str | None, after: Position | None, limit: int
-    ) -> Page[EndpointBinding, Position]:
+    ) -> ListPage[EndpointBinding, Position]:
         async with self._database.connection() as connection:
             await require_own_provider(connection, caller, provider_id)
             items = await bindings.page(connection, provider_id, agent_id, after, limit + 1)
-        return Page.cut(items, limit, lambda last: (from_text(last.created_at), last.binding_id))
+        return ListPage.cut(items, limit, lambda last: (from_text(last.created_at), last.binding_id))
 
 
 async def require_own_provider(connection: Connection, caller: str, provider_id: str) -> None:

@@ -11,7 +11,7 @@ from aop.cards.reading import ReadCard
 from aop.contracts.card import AgentCard
 from aop.contracts.catalog import AgentOverview, CatalogEntry, PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, NotFound, Reason
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.control_plane.registry.entries import catalog_entry, draft_entry, public_url
 from aop.control_plane.registry.index_keys import folded, precedence_text
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
@@ -101,7 +101,7 @@ class Cards:
 
     async def of_provider(
         self, caller: str, provider_id: str, after: _Position | None, size: PageSize
-    ) -> Page[CatalogEntry, _Position]:
+    ) -> ListPage[CatalogEntry, _Position]:
         """Returns the caller's Cards whose Agent belongs to this provider or to none yet, newest registration first."""
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             if await bindings.provider_owner(connection, provider_id) not in {None, caller}:
@@ -109,9 +109,9 @@ class Cards:
             page = await cards.versions_of_owner(connection, caller, provider_id, after, size)
         return self._entries(page)
 
-    def _entries(self, page: RowPage[CardRow]) -> Page[CatalogEntry, _Position]:
+    def _entries(self, page: RowPage[CardRow]) -> ListPage[CatalogEntry, _Position]:
         entries = [catalog_entry(row, self._public_origin) for row in page.rows]
-        return Page.of(entries, _position, is_last=page.is_last)
+        return ListPage.of(entries, _position, is_last=page.is_last)
 
 
 def _position(entry: CatalogEntry) -> _Position:

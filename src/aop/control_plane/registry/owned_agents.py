@@ -8,7 +8,7 @@ import msgspec
 from aop.base.clock import to_text
 from aop.contracts.catalog import NewestRelease, OwnedAgent, OwnedVersion, VersionCounts
 from aop.contracts.wire import moment_or_unset, or_unset
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.control_plane.registry.entries import public_url
 from aop.control_plane.registry.store import owned_agents
 from aop.control_plane.registry.store.owned_agents import OwnedAgentRow
@@ -31,13 +31,13 @@ class OwnedAgents:
         self._database = database
         self._public_origin = public_origin
 
-    async def page(self, owner: str, after: Position | None, size: PageSize) -> Page[OwnedAgent, Position]:
+    async def page(self, owner: str, after: Position | None, size: PageSize) -> ListPage[OwnedAgent, Position]:
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             page = await owned_agents.agents_of(connection, owner, after[0] if after else "", size)
             found = await owned_agents.versions_of(connection, [row.agent_id for row in page.rows])
         versions = {agent_id: tuple(each for _, each in group) for agent_id, group in groupby(found, itemgetter(0))}
         agents = [self._agent(row, versions[row.agent_id]) for row in page.rows]
-        return Page.of(agents, lambda last: (last.agent_id,), is_last=page.is_last)
+        return ListPage.of(agents, lambda last: (last.agent_id,), is_last=page.is_last)
 
     def _agent(self, row: OwnedAgentRow, versions: tuple[OwnedVersion, ...]) -> OwnedAgent:
         return OwnedAgent(

@@ -5,7 +5,7 @@ from aop.base.ids import new_id
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.publication import Release, ReleaseRequest, ReleaseState, SuspendedBy, VerificationStatus
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.control_plane.registry.bindings import own_binding, require_own_provider
 from aop.control_plane.registry.cards import publish_version, unknown_version
 from aop.control_plane.registry.lifecycle import (
@@ -104,11 +104,11 @@ class Releases:
 
     async def page(
         self, caller: str, provider_id: str, agent_id: str | None, after: Position | None, limit: int
-    ) -> Page[Release, Position]:
+    ) -> ListPage[Release, Position]:
         async with self._database.connection() as connection:
             await require_own_provider(connection, caller, provider_id)
             items = await releases.page(connection, provider_id, agent_id, after, limit + 1)
-        return Page.cut(items, limit, lambda last: (from_text(last.created_at), last.release_id))
+        return ListPage.cut(items, limit, lambda last: (from_text(last.created_at), last.release_id))
 
     async def _withdraw(
         self,

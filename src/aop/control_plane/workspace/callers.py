@@ -7,7 +7,7 @@ import msgspec
 from aop.base.clock import Clock, from_text
 from aop.contracts.errors import Conflict, NotFound, Reason
 from aop.contracts.workspace import WorkspaceCaller, WorkspaceRole
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.store import callers, workspaces
 from aop.control_plane.workspace.store.workspaces import Position
@@ -52,16 +52,16 @@ class WorkspaceCallers:
 
     async def page(
         self, principal: str, workspace_id: str, after: Position | None, limit: int
-    ) -> Page[WorkspaceCaller, Position]:
+    ) -> ListPage[WorkspaceCaller, Position]:
         """Every record for the owner, the own current one for a caller."""
         async with self._database.connection() as connection:
             access = require_caller(await workspaces.workspace(connection, workspace_id, principal))
             if access.role is WorkspaceRole.OWNER:
                 records = await callers.callers_of(connection, workspace_id, after, limit + 1)
-                return Page.cut(records, limit, _position)
+                return ListPage.cut(records, limit, _position)
             own = await callers.current_caller(connection, workspace_id, principal)
         # One record is one page; a cursor behind it leads to nothing.
-        return Page(() if own is None or after is not None else (own,), None)
+        return ListPage(() if own is None or after is not None else (own,), None)
 
 
 def _position(caller: WorkspaceCaller) -> Position:

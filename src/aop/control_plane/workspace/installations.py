@@ -16,7 +16,7 @@ from aop.contracts.workspace import (
     InstalledSkill,
     InstallRequest,
 )
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.control_plane.registry.pins import PinnedVersion, Pins, PinStatus
 from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.selection import highest_version, read_constraint
@@ -97,7 +97,7 @@ class Installations:
 
     async def page(
         self, caller: str, workspace_id: str, after: Position | None, size: PageSize
-    ) -> Page[InstallationItem, Position]:
+    ) -> ListPage[InstallationItem, Position]:
         """Returns current and former Installations in the order of installation."""
         async with self._database.connection() as connection:
             require_caller(await workspaces.workspace(connection, workspace_id, caller))
@@ -105,7 +105,7 @@ class Installations:
         summaries = await self._pins.summaries([row.card for row in page.rows])
         statuses = await self._pins.statuses([row.card for row in page.rows if _is_current(row.installation)])
         items = [_item(row.installation, summaries[row.card.digest], statuses.get(row.card)) for row in page.rows]
-        return Page.of(items, _position, is_last=page.is_last)
+        return ListPage.of(items, _position, is_last=page.is_last)
 
     async def count(self, release_id: str) -> InstallationCounts:
         """How many Workspaces have it installed now, for a caller who may know this."""

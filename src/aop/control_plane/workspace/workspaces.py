@@ -3,7 +3,7 @@
 from aop.base.clock import Clock, from_text
 from aop.contracts.errors import Conflict, Reason
 from aop.contracts.workspace import Workspace, WorkspaceItem, WorkspaceRole
-from aop.control_plane.pages import Page
+from aop.control_plane.pages import ListPage
 from aop.control_plane.workspace.roles import require_caller
 from aop.control_plane.workspace.store import workspaces
 from aop.control_plane.workspace.store.workspaces import Position
@@ -30,11 +30,11 @@ class Workspaces:
 
     async def page(
         self, caller: str, role: WorkspaceRole | None, after: Position | None, limit: int
-    ) -> Page[WorkspaceItem, Position]:
+    ) -> ListPage[WorkspaceItem, Position]:
         """Those that the caller owns or may call."""
         async with self._database.connection() as connection:
             items = await workspaces.workspaces_of(connection, caller, role, after, limit + 1)
-        return Page.cut(items, limit, _position)
+        return ListPage.cut(items, limit, _position)
 
 
 def _position(workspace: Workspace) -> Position:
