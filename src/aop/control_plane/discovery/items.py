@@ -1,6 +1,6 @@
 """Turns eligible versions and shared Releases into documents: members of the Card keep their bytes, no endpoint."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -76,7 +76,7 @@ _read = msgspec.json.Decoder(_Card).decode
 
 
 def discovery_item(row: EligibleVersion, public_origin: str) -> RawDiscoveryItem:
-    card, release = _read(row.document), entry_release(row.release_id, row.release_state)
+    release = entry_release(row.release_id, row.release_state)
     return RawDiscoveryItem(
         agent_id=row.agent_id,
         version=row.version,
@@ -88,29 +88,22 @@ def discovery_item(row: EligibleVersion, public_origin: str) -> RawDiscoveryItem
         public_url=public_url(public_origin, row.public_agent_id),
         release=release,
         installable=release is not None,
-        name=card.name,
-        description=card.description,
-        owner=card.owner,
-        skills=card.skills,
-        permissions=card.permissions,
-        limits=card.limits,
-        authentication_type=card.authentication.type,
+        **_shown(row.document),
     )
 
 
 def shared_release(row: SharedDocument) -> RawSharedRelease:
-    card = _read(row.document)
     return RawSharedRelease(
         release_id=row.release_id,
         agent_id=row.agent_id,
         version=row.version,
         card_digest=row.card_digest,
         published_at=to_text(row.published_at),
-        name=card.name,
-        description=card.description,
-        owner=card.owner,
-        authentication_type=card.authentication.type,
-        skills=card.skills,
-        permissions=card.permissions,
-        limits=card.limits,
+        **_shown(row.document),
     )
+
+
+def _shown(document: bytes) -> dict[str, Any]:
+    members = msgspec.structs.asdict(_read(document))
+    members["authentication_type"] = members.pop("authentication").type
+    return members

@@ -12,7 +12,7 @@ from aop.contracts.card import AgentCard
 from aop.contracts.catalog import AgentOverview, CatalogEntry, PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, NotFound, Reason
 from aop.control_plane.pages import ListPage
-from aop.control_plane.registry.entries import catalog_entry, draft_entry, public_url
+from aop.control_plane.registry.entries import catalog_entry, public_url
 from aop.control_plane.registry.index_keys import folded, precedence_text
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
 from aop.control_plane.registry.names import record_published, resemblances
@@ -44,7 +44,9 @@ class Cards:
                 if await cards.exists(connection, card.agent_id, card.version):
                     raise Conflict("the version exists", reason=Reason.ALREADY_EXISTS)
                 raise Forbidden("the Agent belongs to another principal", reason=Reason.NOT_OWNER)
-        return draft_entry(read, now, public_id, self._public_origin)
+        draft = PublicationStatus.DRAFT
+        row = CardRow(card.agent_id, card.version, read.document, read.digest, card.owner.id, draft, now, public_id)
+        return catalog_entry(row, self._public_origin)
 
     async def publish(self, caller: str, agent_id: str, version: str) -> CatalogEntry:
         async with self._database.transaction() as connection:

@@ -1,11 +1,8 @@
 """Turns Card versions into documents of the wire."""
 
-from datetime import datetime
-
 import msgspec
 
 from aop.base.clock import to_text
-from aop.cards.reading import ReadCard
 from aop.contracts.catalog import CatalogEntry, EntryRelease, PublicationStatus
 from aop.contracts.publication import ReleaseState
 from aop.contracts.wire import moment_or_unset
@@ -26,22 +23,6 @@ def catalog_entry(row: CardRow, public_origin: str) -> CatalogEntry:
         release=entry_release(row.release_id, row.release_state),
         installable=row.status is PublicationStatus.PUBLISHED and row.release_state is ReleaseState.PUBLISHED,
         card=msgspec.Raw(row.document),
-    )
-
-
-def draft_entry(read: ReadCard, now: datetime, public_agent_id: str, public_origin: str) -> CatalogEntry:
-    """Describes a version that has just been registered."""
-    return CatalogEntry(
-        agent_id=read.card.agent_id,
-        version=read.card.version,
-        publication_status=PublicationStatus.DRAFT,
-        card_digest=read.digest,
-        registered_at=to_text(now),
-        public_agent_id=public_agent_id,
-        public_url=public_url(public_origin, public_agent_id),
-        release=None,
-        installable=False,
-        card=msgspec.Raw(read.document),
     )
 
 

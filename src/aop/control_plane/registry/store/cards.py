@@ -17,7 +17,7 @@ _QUERIES: Final = queries_beside(__file__)
 
 _ENTRY = (
     "SELECT card.agent_id, card.version, card.document, card.digest, card.owner_id, card.status, card.registered_at,"
-    " card.published_at, card.disabled_at, agent.public_agent_id, release.release_id, release.state AS release_state,"
+    " agent.public_agent_id, card.published_at, card.disabled_at, release.release_id, release.state AS release_state,"
     " octet_length(card.document) AS weight"
     " FROM registry.card JOIN registry.agent USING (agent_id) LEFT JOIN registry.release USING (agent_id, version)"
 )
@@ -46,11 +46,11 @@ class CardRow(Row, frozen=True):
     owner_id: str
     status: PublicationStatus
     registered_at: datetime
-    published_at: datetime | None
-    disabled_at: datetime | None
     public_agent_id: str
-    release_id: str | None
-    release_state: ReleaseState | None
+    published_at: datetime | None = None
+    disabled_at: datetime | None = None
+    release_id: str | None = None
+    release_state: ReleaseState | None = None
 
 
 class LockedCard(Row, frozen=True):
