@@ -1,9 +1,13 @@
 """A page of a list: some items, and where the next page begins."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Generic, Self, TypeVar
 
 import msgspec
+
+TimePosition = tuple[datetime, str]
+"""The position of most lists: a time, then an id."""
 
 T = TypeVar("T")
 P = TypeVar("P")

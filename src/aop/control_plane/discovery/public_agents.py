@@ -7,7 +7,6 @@ reads the Card again for the next piece.
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import msgspec
 
@@ -15,6 +14,7 @@ from aop.contracts.catalog import Availability
 from aop.contracts.errors import DependencyFailed, NotFound, Reason
 from aop.control_plane.discovery import store
 from aop.control_plane.discovery.items import ShareHead, shared_release
+from aop.control_plane.pages import TimePosition
 from aop.control_plane.registry.entries import public_url
 from aop.store.database import Database
 from aop.store.rows import PageSize
@@ -24,8 +24,6 @@ _MAX_READS = 4
 """How many answers read Cards at once: each takes a few times its size, and a connection to the store."""
 _encode = msgspec.json.Encoder().encode
 
-Position = tuple[datetime, str]
-
 
 @dataclass(frozen=True)
 class SharedPage:
@@ -34,7 +32,7 @@ class SharedPage:
     public_agent_id: str
     availability: Availability
     releases: Sequence[store.ReleaseOfShare]
-    last: Position | None
+    last: TimePosition | None
 
     @property
     def weight(self) -> int:
@@ -60,7 +58,7 @@ class PublicAgents:
         self._public_origin = public_origin
         self._reads = asyncio.Semaphore(_MAX_READS)
 
-    async def page(self, public_agent_id: str, size: PageSize, after: Position | None) -> SharedPage:
+    async def page(self, public_agent_id: str, size: PageSize, after: TimePosition | None) -> SharedPage:
         async with self._reads, self._database.connection() as connection:
             share = await store.shared_releases(connection, public_agent_id, size, after)
         if share is None:

@@ -7,6 +7,7 @@ import msgspec
 
 from aop.contracts.publication import ReleaseState
 from aop.control_plane.discovery.conditions import Conditions, Filters, PageRequest
+from aop.control_plane.pages import TimePosition
 from aop.store.database import Connection
 from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_rows, weighed
 
@@ -105,7 +106,7 @@ async def gather(connection: Connection, filters: Filters, page: PageRequest) ->
 
 
 async def shared_releases(
-    connection: Connection, public_agent_id: str, size: PageSize, after: tuple[datetime, str] | None
+    connection: Connection, public_agent_id: str, size: PageSize, after: TimePosition | None
 ) -> Share | None:
     """None when there is no such Agent. Only the digests of Cards that fit the page are computed."""
     later = "" if after is None else " AND (published_at < $3 OR published_at = $3 AND release_id > $4)"

@@ -9,9 +9,9 @@ from aop.base.settings import Secret
 from aop.contracts.errors import Conflict, NotFound, Reason
 from aop.control_plane.gateway.making import KnownCaller, Maker, PrincipalLocks, require_maker
 from aop.control_plane.gateway.store import tokens as store
-from aop.control_plane.gateway.store.tokens import Position, TokenRecord
+from aop.control_plane.gateway.store.tokens import TokenRecord
 from aop.control_plane.gateway.tokens import IssuedToken, new_token_text, token_digest
-from aop.control_plane.pages import ListPage
+from aop.control_plane.pages import ListPage, TimePosition
 from aop.store.database import Database
 
 
@@ -32,7 +32,9 @@ class OwnTokens:
         self._forget = forget
         self._max_days = max_days
 
-    async def page(self, principal_id: str, after: Position | None, limit: int) -> ListPage[TokenRecord, Position]:
+    async def page(
+        self, principal_id: str, after: TimePosition | None, limit: int
+    ) -> ListPage[TokenRecord, TimePosition]:
         """Those that can be used, newest first."""
         async with self._database.connection() as connection:
             tokens = await store.usable_tokens(connection, principal_id, self._clock(), after, limit + 1)

@@ -12,7 +12,7 @@ from aop.contracts.errors import Envelope
 from aop.contracts.publication import BindingRequest, ReleaseRequest
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.gateway.answers import answer_of, list_response
-from aop.control_plane.pages import ListPage
+from aop.control_plane.pages import ListPage, TimePosition
 from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.challenges import Challenges
 from aop.control_plane.registry.releases import Releases
@@ -79,7 +79,7 @@ class PublicationRoutes:
         )
 
 
-def _list(name: str, read: Callable[..., Awaitable[ListPage[Any, tuple[datetime, str]]]]) -> Call:
+def _list(name: str, read: Callable[..., Awaitable[ListPage[Any, TimePosition]]]) -> Call:
     """What a provider has, newest first, of all its Agents or of one."""
 
     async def call(request: Request) -> Response:

@@ -6,10 +6,9 @@ from aop.base.clock import Clock, from_text
 from aop.contracts.card import AgentCard
 from aop.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound, Reason, Refusal
 from aop.contracts.publication import BindingRequest, EndpointBinding
-from aop.control_plane.pages import ListPage
+from aop.control_plane.pages import ListPage, TimePosition
 from aop.control_plane.registry.cards import unknown_version
 from aop.control_plane.registry.store import bindings, cards
-from aop.control_plane.registry.store.bindings import Position
 from aop.net.origin import Endpoint, InvalidEndpoint
 from aop.store.database import Connection, Database
 
@@ -48,8 +47,8 @@ class Bindings:
             return await own_binding(connection, caller, provider_id, binding_id)
 
     async def page(
-        self, caller: str, provider_id: str, agent_id: str | None, after: Position | None, limit: int
-    ) -> ListPage[EndpointBinding, Position]:
+        self, caller: str, provider_id: str, agent_id: str | None, after: TimePosition | None, limit: int
+    ) -> ListPage[EndpointBinding, TimePosition]:
         async with self._database.connection() as connection:
             await require_own_provider(connection, caller, provider_id)
             items = await bindings.page(connection, provider_id, agent_id, after, limit + 1)

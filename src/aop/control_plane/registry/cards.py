@@ -11,7 +11,7 @@ from aop.cards.reading import ReadCard
 from aop.contracts.card import AgentCard
 from aop.contracts.catalog import AgentOverview, CatalogEntry, PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, NotFound, Reason
-from aop.control_plane.pages import ListPage
+from aop.control_plane.pages import ListPage, TimePosition
 from aop.control_plane.registry.entries import catalog_entry, public_url
 from aop.control_plane.registry.index_keys import folded, precedence_text
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
@@ -79,7 +79,7 @@ class Cards:
         return row
 
     async def overview(
-        self, caller: str, agent_id: str, after: tuple[datetime, str] | None, size: PageSize
+        self, caller: str, agent_id: str, after: TimePosition | None, size: PageSize
     ) -> tuple[AgentOverview, _Position | None]:
         """Returns the Agent with a page of those of its versions that the caller may see, newest registration
         first, and where the next page begins."""

@@ -5,7 +5,7 @@ from aop.base.ids import new_id
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.publication import Release, ReleaseRequest, ReleaseState, SuspendedBy, VerificationStatus
-from aop.control_plane.pages import ListPage
+from aop.control_plane.pages import ListPage, TimePosition
 from aop.control_plane.registry.bindings import own_binding, require_own_provider
 from aop.control_plane.registry.cards import publish_version, unknown_version
 from aop.control_plane.registry.lifecycle import (
@@ -17,7 +17,6 @@ from aop.control_plane.registry.lifecycle import (
     Transition,
 )
 from aop.control_plane.registry.store import bindings, cards, releases, words
-from aop.control_plane.registry.store.bindings import Position
 from aop.store.database import Connection, Database
 
 
@@ -103,8 +102,8 @@ class Releases:
         return release
 
     async def page(
-        self, caller: str, provider_id: str, agent_id: str | None, after: Position | None, limit: int
-    ) -> ListPage[Release, Position]:
+        self, caller: str, provider_id: str, agent_id: str | None, after: TimePosition | None, limit: int
+    ) -> ListPage[Release, TimePosition]:
         async with self._database.connection() as connection:
             await require_own_provider(connection, caller, provider_id)
             items = await releases.page(connection, provider_id, agent_id, after, limit + 1)

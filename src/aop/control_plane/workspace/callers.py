@@ -7,10 +7,9 @@ import msgspec
 from aop.base.clock import Clock, from_text
 from aop.contracts.errors import Conflict, NotFound, Reason
 from aop.contracts.workspace import WorkspaceCaller, WorkspaceRole
-from aop.control_plane.pages import ListPage
+from aop.control_plane.pages import ListPage, TimePosition
 from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.store import callers, workspaces
-from aop.control_plane.workspace.store.workspaces import Position
 from aop.store.database import Database
 
 MAX_CALLERS: Final = 1_000
@@ -51,8 +50,8 @@ class WorkspaceCallers:
         return former
 
     async def page(
-        self, principal: str, workspace_id: str, after: Position | None, limit: int
-    ) -> ListPage[WorkspaceCaller, Position]:
+        self, principal: str, workspace_id: str, after: TimePosition | None, limit: int
+    ) -> ListPage[WorkspaceCaller, TimePosition]:
         """Every record for the owner, the own current one for a caller."""
         async with self._database.connection() as connection:
             access = require_caller(await workspaces.workspace(connection, workspace_id, principal))
@@ -64,5 +63,5 @@ class WorkspaceCallers:
         return ListPage(() if own is None or after is not None else (own,), None)
 
 
-def _position(caller: WorkspaceCaller) -> Position:
+def _position(caller: WorkspaceCaller) -> TimePosition:
     return from_text(caller.added_at), caller.principal_id

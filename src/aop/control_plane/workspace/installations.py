@@ -16,7 +16,7 @@ from aop.contracts.workspace import (
     InstalledSkill,
     InstallRequest,
 )
-from aop.control_plane.pages import ListPage
+from aop.control_plane.pages import ListPage, TimePosition
 from aop.control_plane.registry.pins import PinnedVersion, Pins, PinStatus
 from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.selection import highest_version, read_constraint
@@ -27,7 +27,6 @@ from aop.control_plane.workspace.store.installations import (
     NewInstallation,
 )
 from aop.control_plane.workspace.store.replacements import replace
-from aop.control_plane.workspace.store.workspaces import Position
 from aop.store.database import Database
 from aop.store.rows import PageSize
 
@@ -96,8 +95,8 @@ class Installations:
         return _required(require_caller(await self._find(caller, workspace_id, installation_id)))
 
     async def page(
-        self, caller: str, workspace_id: str, after: Position | None, size: PageSize
-    ) -> ListPage[InstallationItem, Position]:
+        self, caller: str, workspace_id: str, after: TimePosition | None, size: PageSize
+    ) -> ListPage[InstallationItem, TimePosition]:
         """Returns current and former Installations in the order of installation."""
         async with self._database.connection() as connection:
             require_caller(await workspaces.workspace(connection, workspace_id, caller))
@@ -150,7 +149,7 @@ def _is_current(installation: Installation) -> bool:
     return installation.status is not InstallationStatus.UNINSTALLED
 
 
-def _position(installation: Installation) -> Position:
+def _position(installation: Installation) -> TimePosition:
     return from_text(installation.installed_at), installation.installation_id
 
 

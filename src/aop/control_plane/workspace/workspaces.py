@@ -3,10 +3,9 @@
 from aop.base.clock import Clock, from_text
 from aop.contracts.errors import Conflict, Reason
 from aop.contracts.workspace import Workspace, WorkspaceItem, WorkspaceRole
-from aop.control_plane.pages import ListPage
+from aop.control_plane.pages import ListPage, TimePosition
 from aop.control_plane.workspace.roles import require_caller
 from aop.control_plane.workspace.store import workspaces
-from aop.control_plane.workspace.store.workspaces import Position
 from aop.store.database import Database
 
 
@@ -29,13 +28,13 @@ class Workspaces:
         return require_caller(access).workspace
 
     async def page(
-        self, caller: str, role: WorkspaceRole | None, after: Position | None, limit: int
-    ) -> ListPage[WorkspaceItem, Position]:
+        self, caller: str, role: WorkspaceRole | None, after: TimePosition | None, limit: int
+    ) -> ListPage[WorkspaceItem, TimePosition]:
         """Those that the caller owns or may call."""
         async with self._database.connection() as connection:
             items = await workspaces.workspaces_of(connection, caller, role, after, limit + 1)
         return ListPage.cut(items, limit, _position)
 
 
-def _position(workspace: Workspace) -> Position:
+def _position(workspace: Workspace) -> TimePosition:
     return from_text(workspace.created_at), workspace.workspace_id

@@ -8,13 +8,12 @@ from typing import Final
 import msgspec
 
 from aop.contracts.sign_in import TokenMaker
+from aop.control_plane.pages import TimePosition
 from aop.store.database import Connection
 from aop.store.queries import queries_beside
 from aop.store.rows import Row, to_row_or_none, to_rows
 
 _QUERIES: Final = queries_beside(__file__)
-
-Position = tuple[datetime, str]
 
 USE_STEP = timedelta(minutes=10)
 _COLUMNS = "token_id, principal_id, label, created_at, expires_at, made_by, origin, ends_with, revoked_at, last_used_at"
@@ -98,7 +97,7 @@ async def all_tokens(connection: Connection) -> Sequence[TokenRecord]:
 
 
 async def usable_tokens(
-    connection: Connection, principal_id: str, now: datetime, after: Position | None, limit: int
+    connection: Connection, principal_id: str, now: datetime, after: TimePosition | None, limit: int
 ) -> Sequence[TokenRecord]:
     """Neither revoked nor expired, newest first."""
     records = await connection.fetch(

@@ -6,12 +6,11 @@ from datetime import datetime
 from aop.base.ids import new_id
 from aop.contracts.publication import EndpointBinding
 from aop.contracts.wire import to_document, to_document_or_none, to_documents
+from aop.control_plane.pages import TimePosition
 from aop.control_plane.registry.store.cards import CardRow
 from aop.net.origin import Endpoint
 from aop.store.database import Connection
 from aop.store.rows import Row, to_row_or_none
-
-Position = tuple[datetime, str]
 
 _COLUMNS = (
     "binding_id, provider_id, agent_id, version, endpoint_origin || endpoint_path AS endpoint, method,"
@@ -86,7 +85,7 @@ async def lock(connection: Connection, binding_id: str) -> EndpointBinding:
 
 
 async def page(
-    connection: Connection, provider_id: str, agent_id: str | None, after: Position | None, limit: int
+    connection: Connection, provider_id: str, agent_id: str | None, after: TimePosition | None, limit: int
 ) -> Sequence[EndpointBinding]:
     records = await connection.fetch(
         f"{_BINDING} WHERE provider_id = $1 AND ($2::text IS NULL OR agent_id = $2)"

@@ -9,6 +9,7 @@ import msgspec
 from aop.contracts.catalog import PublicationStatus, Resemblance, ResemblingPart
 from aop.contracts.publication import ReleaseState
 from aop.contracts.wire import to_document
+from aop.control_plane.pages import TimePosition
 from aop.store.database import Connection
 from aop.store.queries import queries_beside
 from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none
@@ -132,7 +133,7 @@ async def set_disabled(connection: Connection, agent_id: str, version: str, now:
 
 
 async def versions_of(
-    connection: Connection, agent_id: str, caller: str, after: tuple[datetime, str] | None, size: PageSize
+    connection: Connection, agent_id: str, caller: str, after: TimePosition | None, size: PageSize
 ) -> RowPage[CardRow]:
     values = (agent_id, caller, *(after or (None, None)), size.rows)
     return await fetch_page(connection, CardRow, _OVERVIEW, values, size=size, order="registered_at DESC, version DESC")

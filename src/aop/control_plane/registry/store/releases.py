@@ -6,7 +6,7 @@ from datetime import datetime
 from aop.contracts.publication import Release, ReleaseState, SuspendedBy
 from aop.contracts.topology import FrameKind, TopologyEvent, WatchedRelease
 from aop.contracts.wire import to_document, to_document_or_none, to_documents
-from aop.control_plane.registry.store.bindings import Position
+from aop.control_plane.pages import TimePosition
 from aop.store.database import Connection
 
 CHANNEL = "aop_topology"
@@ -82,7 +82,7 @@ async def move(
 
 
 async def page(
-    connection: Connection, provider_id: str, agent_id: str | None, after: Position | None, limit: int
+    connection: Connection, provider_id: str, agent_id: str | None, after: TimePosition | None, limit: int
 ) -> Sequence[Release]:
     records = await connection.fetch(
         f"{_RELEASE} WHERE provider_id = $1 AND ($2::text IS NULL OR agent_id = $2)"

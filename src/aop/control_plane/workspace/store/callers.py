@@ -5,7 +5,7 @@ from datetime import datetime
 
 from aop.contracts.wire import to_document, to_document_or_none, to_documents
 from aop.contracts.workspace import WorkspaceCaller
-from aop.control_plane.workspace.store.workspaces import Position
+from aop.control_plane.pages import TimePosition
 from aop.store.database import Connection
 
 _COLUMNS = "workspace_id, principal_id, added_at, added_by, removed_at"
@@ -62,7 +62,7 @@ async def end_caller(
 
 
 async def callers_of(
-    connection: Connection, workspace_id: str, after: Position | None, limit: int
+    connection: Connection, workspace_id: str, after: TimePosition | None, limit: int
 ) -> Sequence[WorkspaceCaller]:
     """Current and former ones in the order in which they were added."""
     behind = "" if after is None else " AND (added_at, principal_id) > ($3, $4)"

@@ -8,8 +8,9 @@ import msgspec
 
 from aop.contracts.wire import to_document, to_document_or_none
 from aop.contracts.workspace import Installation, InstallationStatus, WorkspaceRole
+from aop.control_plane.pages import TimePosition
 from aop.control_plane.registry.pins import CARD_SIZES, PINNED_VERSION, PinnedCard, PinRow
-from aop.control_plane.workspace.store.workspaces import Position, role_in, role_of
+from aop.control_plane.workspace.store.workspaces import role_in, role_of
 from aop.store.database import Connection
 from aop.store.rows import PageSize, Row, RowPage, to_row, to_row_or_none, weighed
 
@@ -165,7 +166,7 @@ async def find_installation(
 
 
 async def installations_of(
-    connection: Connection, workspace_id: str, after: Position | None, size: PageSize
+    connection: Connection, workspace_id: str, after: TimePosition | None, size: PageSize
 ) -> RowPage[PinnedInstallation]:
     behind = "" if after is None else " AND (installed_at, installation_id) > ($3, $4)"
     # Limited before the Cards are joined: a page costs the same in a large Workspace.

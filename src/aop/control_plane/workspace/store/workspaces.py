@@ -8,9 +8,8 @@ import msgspec
 
 from aop.contracts.wire import to_document, to_document_or_none, to_documents
 from aop.contracts.workspace import Workspace, WorkspaceItem, WorkspaceRole
+from aop.control_plane.pages import TimePosition
 from aop.store.database import Connection
-
-Position = tuple[datetime, str]
 
 _COLUMNS = "workspace.workspace_id, owner_id, created_at, updated_at"
 
@@ -63,7 +62,7 @@ async def workspace(connection: Connection, workspace_id: str, principal: str) -
 
 
 async def workspaces_of(
-    connection: Connection, principal: str, role: WorkspaceRole | None, after: Position | None, limit: int
+    connection: Connection, principal: str, role: WorkspaceRole | None, after: TimePosition | None, limit: int
 ) -> Sequence[WorkspaceItem]:
     """Those that the principal owns and those that it may call, or one kind alone. Of each kind no more is read than
     the limit."""
