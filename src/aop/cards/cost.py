@@ -46,7 +46,7 @@ class Steps:
 class Location(msgspec.Struct):
     """What is paid for a value there, and where its members and items are; NOWHERE once nothing applies to them.
 
-    Of faults, the most that a value there can have, and the most that it can have for each member or item besides.
+    Of faults, the most that a value there can have, and the most that it can have for each of its members or items.
     """
 
     weight: Weight

@@ -24,7 +24,7 @@ MAX_WAITING = 64
 _IN_LOOP_BYTES = 32 * 1024
 """The canonical form of a longer Card is not made in an event loop."""
 _LAST = sys.maxsize
-"""A size behind all others: calls and Cards that wait for a process go before a comparison."""
+"""A size after all others: calls and Cards that wait for a process go before a comparison."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ _UNIQUE_NS = 4_000.0
 _UNEVALUATED_NS = 1_000.0
 _UNEVALUATED_NS_PER_SUBSCHEMA = 10.0
 UNEVALUATED_REPETITION = 3
-"""How often whatever applies in place runs where `unevaluatedProperties` or `unevaluatedItems` stands beside it."""
+"""How often whatever applies in place runs where `unevaluatedProperties` or `unevaluatedItems` stands with it."""
 UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 _TYPE_OF_BIG_NS = 5_000.0
 

@@ -1,4 +1,4 @@
-"""The error vocabulary: codes, the reasons that may stand beside them, refusals, and what is fixed for each code."""
+"""The error vocabulary: codes, the reasons that may stand with them, refusals, and what is fixed for each code."""
 
 import json
 from collections.abc import Mapping
@@ -173,7 +173,7 @@ def code_entries() -> Mapping[ErrorCode, CodeEntry]:
 
 @cache
 def reason_pairs() -> frozenset[tuple[ErrorCode, Reason]]:
-    """Which reason may stand beside which code."""
+    """Which reason may stand with which code."""
     document = json.loads((assets.folder("contracts") / "platform-error" / "reasons.json").read_bytes())
     return frozenset(
         (ErrorCode(code), Reason(entry["reason"])) for entry in document["reasons"] for code in entry["codes"]
@@ -181,7 +181,7 @@ def reason_pairs() -> frozenset[tuple[ErrorCode, Reason]]:
 
 
 def fits(code: ErrorCode, reason: Reason | msgspec.UnsetType | None) -> bool:
-    """Whether the reason, if there is one, may stand beside the code."""
+    """Whether the reason, if there is one, may stand with the code."""
     return not reason or (code, reason) in reason_pairs()
 
 

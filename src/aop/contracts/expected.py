@@ -17,7 +17,7 @@ _PARTS: Final[Mapping[str, RequestPart]] = {"path_value": "path", "query_value":
 
 
 class RuleWords(Wire, frozen=True, kw_only=True):
-    """`place`: the form of the place belongs behind the sentence."""
+    """`place`: the form of the place belongs after the sentence."""
 
     rule: str
     sentence: str

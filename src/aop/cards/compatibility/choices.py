@@ -104,7 +104,7 @@ def _unbounded(choice: Choice, types: set[str]) -> Iterator[Shape]:
 
 
 _Branch = tuple[Together, Together]
-"""What must hold besides, and what must not."""
+"""What must hold too, and what must not."""
 
 
 def _branches(schema: Subschema) -> list[_Branch]:
@@ -162,7 +162,7 @@ def _types(schema: Subschema) -> set[str]:
 
 def _listed_values(schema: Subschema) -> list[object] | None:
     if "const" in schema.keywords:
-        return [schema.keywords["const"]]  # an enum beside it takes part when values are evaluated
+        return [schema.keywords["const"]]  # an enum with it takes part when values are evaluated
     found = schema.keywords.get("enum")
     return found if isinstance(found, list) else None
 

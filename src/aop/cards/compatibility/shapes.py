@@ -202,7 +202,7 @@ def _opaque_of_objects(one: Subschema) -> Iterable[OpaqueConstraint]:
 
 
 def _unevaluated(one: Subschema, keyword: str) -> Iterable[OpaqueConstraint]:
-    """What it covers depends on all that stands beside it."""
+    """What it covers depends on all that stands in the same schema."""
     if keyword in one.keywords:
         yield OpaqueConstraint(keyword, one.schema, one)
 

@@ -112,7 +112,7 @@ class Conditions:
         return [f"NOT EXISTS (SELECT FROM registry.eligible_version AS higher WHERE {others} {nearest})"]
 
     def after_score(self) -> list[str]:
-        """Behind the end of the page before in the order of relevance, for a relation with the column `score`."""
+        """After the end of the page before in the order of relevance, for a relation with the column `score`."""
         after = self._after
         if after is None:
             return []

@@ -66,13 +66,13 @@ async def rank(
         f" WHERE indexed.version_id = scored.version_id LIMIT 1) AS indexed"
         f" WHERE publication <= {conditions.boundary()}"
     )
-    behind, exact = conditions.after_score(), [*conditions.installable("version"), *conditions.fitting("version")]
+    later, exact = conditions.after_score(), [*conditions.installable("version"), *conditions.fitting("version")]
     if filters.latest:
         # Which version is the latest depends on all that match, also on those of the pages before. The owner does not
         # judge versions, and without a filter that does an index answers for all of them: no Card is read.
         newest = "row_number() OVER (PARTITION BY item.agent_id ORDER BY precedence DESC, item.version DESC)"
         item = f"SELECT * FROM (SELECT item.*, {newest} AS rank {_eligible(item, exact)}) AS item WHERE rank = 1"  # noqa: S608
-    ordered = f"SELECT * FROM ({item}) AS item{where(behind)} ORDER BY {_ORDER}"  # noqa: S608
+    ordered = f"SELECT * FROM ({item}) AS item{where(later)} ORDER BY {_ORDER}"  # noqa: S608
     found = f"SELECT item.* {_eligible(ordered, [*conditions.of_owner('version'), *exact])} ORDER BY {_ORDER}"
     return await page_of(connection, conditions, page.size, found, _ORDER)
 

@@ -71,7 +71,7 @@ class Dispatches:
             answer = await self._router.dispatch(
                 body, trace_headers, trace_id=dispatch.lineage.trace, deadline=deadline, max_body=self._max_result_bytes
             )
-        except HttpError as failure:  # what broke off behind its head is still an answer about this Invocation
+        except HttpError as failure:  # what broke off after its head is still an answer about this Invocation
             seen = dispatch if failure.headers is None else seen_by_router(HeaderMap(failure.headers), dispatch)
             raise router_lost(failure, seen) from failure
         except FAILURES as failure:

@@ -171,7 +171,7 @@ def _strict(answer: Answer) -> Any:
 
 
 def _reason(value: Any, code: ErrorCode) -> Reason | None:
-    """What the Router says beside this code, if it answered with a Platform Error of it."""
+    """What the Router says with this code, if it answered with a Platform Error of it."""
     if not document("platform-error/4").is_valid(value) or value["code"] != code or "reason" not in value:
         return None
     return Reason(value["reason"])

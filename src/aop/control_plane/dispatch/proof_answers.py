@@ -30,8 +30,8 @@ class _Outline(Wire, frozen=True, kw_only=True):
 
     def as_bytes(self) -> bytes:
         invocations = b",".join(b'{"leaves":[%b]}' % b",".join(map(bytes, each.leaves)) for each in self.invocations)
-        behind = b"" if self.next_cursor is msgspec.UNSET else b',"nextCursor":' + msgspec.json.encode(self.next_cursor)
-        return b'{"head":%b,"invocations":[%b]%b}' % (bytes(self.head), invocations, behind)
+        cursor = b"" if self.next_cursor is msgspec.UNSET else b',"nextCursor":' + msgspec.json.encode(self.next_cursor)
+        return b'{"head":%b,"invocations":[%b]%b}' % (bytes(self.head), invocations, cursor)
 
 
 async def read_proof(body: bytes) -> LedgerProof:

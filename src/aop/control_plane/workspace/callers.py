@@ -59,7 +59,7 @@ class WorkspaceCallers:
                 records = await callers.callers_of(connection, workspace_id, after, limit + 1)
                 return ListPage.cut(records, limit, _position)
             own = await callers.current_caller(connection, workspace_id, principal)
-        # One record is one page; a cursor behind it leads to nothing.
+        # One record is one page; a cursor after it leads to nothing.
         return ListPage(() if own is None or after is not None else (own,), None)
 
 

@@ -14,7 +14,7 @@ _MAX_LETTERS_WITH_GRAMS = 32
 
 
 async def record(connection: Connection, agent_id: str, version: str, words: Mapping[str, int]) -> None:
-    """Belongs into the transaction that publishes the version, behind its publication number.
+    """Belongs into the transaction that publishes the version, after its publication number.
 
     Of a version that is indexed already only the number changes: a Card never changes, nor do its words.
     """

@@ -65,9 +65,9 @@ async def callers_of(
     connection: Connection, workspace_id: str, after: TimePosition | None, limit: int
 ) -> Sequence[WorkspaceCaller]:
     """Current and former ones in the order in which they were added."""
-    behind = "" if after is None else " AND (added_at, principal_id) > ($3, $4)"
+    later = "" if after is None else " AND (added_at, principal_id) > ($3, $4)"
     records = await connection.fetch(
-        f"SELECT {_COLUMNS} FROM workspace.caller WHERE workspace_id = $1{behind}"  # noqa: S608
+        f"SELECT {_COLUMNS} FROM workspace.caller WHERE workspace_id = $1{later}"  # noqa: S608
         " ORDER BY added_at, principal_id LIMIT $2",
         workspace_id,
         limit,

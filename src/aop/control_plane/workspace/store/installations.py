@@ -39,7 +39,7 @@ STATE_COLUMNS = (
     " pinned.agent_id, pinned.version, pinned.digest, pinned.card_status, pinned.release_id, pinned.release_state,"
     " pinned.release_digest, pinned.binding_id, pinned.method, pinned.evidence_digest, pinned.published_at"
 )
-"""What `state_row` reads behind the role, the Installation's id and its status."""
+"""What `state_row` reads after the role, the Installation's id and its status."""
 _CALLING = 'request.principal_id COLLATE "C"'
 _CURRENT = (
     " LEFT JOIN workspace.installation ON installation.workspace_id = workspace.workspace_id"
@@ -47,7 +47,7 @@ _CURRENT = (
     f" LEFT JOIN ({PINNED_VERSION}) AS pinned ON pinned.agent_id = installation.agent_id"
     " AND pinned.version = installation.installed_version"
 )
-# Behind a SELECT the length of the arrays is not known when the statement is planned, so one plan is as good as another
+# Inside a SELECT the length of the arrays is not known when the statement is planned, so one plan is as good as another
 # and the first is kept. Otherwise each call is planned anew, which costs seven times what the call itself does.
 _KEYS = "unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]))"
 _STATES = (
@@ -168,9 +168,9 @@ async def find_installation(
 async def installations_of(
     connection: Connection, workspace_id: str, after: TimePosition | None, size: PageSize
 ) -> RowPage[PinnedInstallation]:
-    behind = "" if after is None else " AND (installed_at, installation_id) > ($3, $4)"
+    later = "" if after is None else " AND (installed_at, installation_id) > ($3, $4)"
     # Limited before the Cards are joined: a page costs the same in a large Workspace.
-    page = f"SELECT * FROM workspace.installation WHERE workspace_id = $1{behind} ORDER BY {_PAGE_ORDER} LIMIT $2"  # noqa: S608
+    page = f"SELECT * FROM workspace.installation WHERE workspace_id = $1{later} ORDER BY {_PAGE_ORDER} LIMIT $2"  # noqa: S608
     query = _ITEMS % f"({page})"
     values = (workspace_id, size.rows, *(after or ()))
     records = await connection.fetch(weighed(query, size=size, order=_PAGE_ORDER), *values)

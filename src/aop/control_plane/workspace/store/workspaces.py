@@ -66,14 +66,14 @@ async def workspaces_of(
 ) -> Sequence[WorkspaceItem]:
     """Those that the principal owns and those that it may call, or one kind alone. Of each kind no more is read than
     the limit."""
-    behind = "" if after is None else " AND (%s, workspace_id) > ($3, $4)"
+    later = "" if after is None else " AND (%s, workspace_id) > ($3, $4)"
     owned = (
         f"SELECT {_COLUMNS}, 'owner' AS role FROM workspace.workspace"  # noqa: S608
-        f" WHERE owner_id = $1{behind and behind % 'created_at'} ORDER BY created_at, workspace_id LIMIT $2"
+        f" WHERE owner_id = $1{later and later % 'created_at'} ORDER BY created_at, workspace_id LIMIT $2"
     )
     shared = (
         "SELECT workspace_id FROM workspace.caller WHERE principal_id = $1 AND removed_at IS NULL"  # noqa: S608
-        f"{behind and behind % 'workspace_created_at'} ORDER BY workspace_created_at, workspace_id LIMIT $2"
+        f"{later and later % 'workspace_created_at'} ORDER BY workspace_created_at, workspace_id LIMIT $2"
     )
     kinds = {
         WorkspaceRole.OWNER: f"({owned})",
