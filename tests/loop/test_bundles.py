@@ -179,17 +179,17 @@ async def test_more_bundles_at_once_than_the_gateway_holds_are_refused(
     """Each may have tens of megabytes. Other requests go on."""
     invocation = await a_call(platform)
     await bundle_of(platform, f"/invocations/{invocation}")
-    made, begun, release = bundles.Bundles.of_invocation, list[str](), asyncio.Event()
+    made, begun, release = bundles.Bundles.whole, list[str](), asyncio.Event()
 
-    async def held(self: bundles.Bundles, workspace_id: str, invocation_id: str) -> Any:
-        begun.append(invocation_id)
+    async def held(self: bundles.Bundles, workspace_id: str, of: bundles.Bundled, name: str) -> Any:
+        begun.append(name)
         await release.wait()
-        return await made(self, workspace_id, invocation_id)
+        return await made(self, workspace_id, of, name)
 
     async def all_have_begun() -> bool:
         return len(begun) == MAX_BUNDLES
 
-    monkeypatch.setattr(bundles.Bundles, "of_invocation", held)
+    monkeypatch.setattr(bundles.Bundles, "whole", held)
     running = [asyncio.create_task(ask(platform, f"/invocations/{invocation}")) for _ in range(MAX_BUNDLES)]
     await becomes_true(all_have_begun)
     require_error(await ask(platform, f"/invocations/{invocation}"), 503, "OVERLOADED", "4")

@@ -21,6 +21,7 @@ _USES = (
     "FROM meaning CROSS JOIN LATERAL (SELECT version_id, places FROM registry.word_use AS used"
     " WHERE used.word_id = meaning.word_id ORDER BY places DESC, version_id DESC LIMIT {limit}) AS used"
 )
+# Arrays count from 1; `POINTS` has 128 entries for each match, one for every combination of places.
 _BEST = "max(({points})[match * 128 + places + 1])"
 _REACHED = (
     "WITH meaning AS MATERIALIZED ("  # noqa: S608
