@@ -88,7 +88,7 @@ def discovery_item(row: EligibleVersion, public_origin: str) -> RawDiscoveryItem
         public_url=public_url(public_origin, row.public_agent_id),
         release=release,
         installable=release is not None,
-        **_shown(row.document),
+        **_card_members(row.document),
     )
 
 
@@ -99,11 +99,11 @@ def shared_release(row: SharedDocument) -> RawSharedRelease:
         version=row.version,
         card_digest=row.card_digest,
         published_at=to_text(row.published_at),
-        **_shown(row.document),
+        **_card_members(row.document),
     )
 
 
-def _shown(document: bytes) -> dict[str, Any]:
+def _card_members(document: bytes) -> dict[str, Any]:
     members = msgspec.structs.asdict(_read(document))
     members["authentication_type"] = members.pop("authentication").type
     return members
