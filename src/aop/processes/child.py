@@ -105,8 +105,9 @@ class Child:
         try:
             if self._leads_group:
                 os.killpg(self._process.pid, number)
-            else:
-                self._process.send_signal(number)
+            elif self._process.returncode is None:
+                # Not by the library's send_signal: it waits for the process first, and the loop then has no exit code.
+                os.kill(self._process.pid, number)
         except (ProcessLookupError, PermissionError):
             return  # nobody is left; a zombie of another user answers the second way
 
