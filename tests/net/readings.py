@@ -4,12 +4,14 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from aop.contracts.documents import document
 from aop.net.accept import allows_event_stream, allows_json
-from aop.net.origin import Endpoint, InvalidEndpoint, card_endpoint_problem, parse_origin
+from aop.net.origin import Endpoint, InvalidEndpoint, parse_origin
 from aop.net.sse import EventParser, EventTooLarge, FrameReader, FramingBroken
 from tests.net.accept_standard import acceptable
 from tests.net.sse_standard import by_the_standard
 
+CARD_ENDPOINT = document("agent-card/0.2#endpoint")
 _PLAIN = frozenset(map(chr, range(128))) - {"%"}
 _FRAME = re.compile(rb"(?:data: [^\r\n]*|:)\n\n")
 
@@ -48,12 +50,11 @@ def reads_frames(pieces: Sequence[bytes]) -> bool:
 
 def reads_endpoint(text: str) -> bool:
     """What is accepted is canonical for good, and the standard library reads the same from it."""
-    problem = card_endpoint_problem(text)
     try:
         endpoint = Endpoint.parse(text)
     except InvalidEndpoint:
         return False
-    assert problem is None, "a Binding takes what a Card does not"
+    assert CARD_ENDPOINT.is_valid(text), "a Binding takes what a Card does not"
     assert Endpoint.parse(endpoint.canonical) == endpoint, "not canonical for good"
     assert parse_origin(endpoint.origin).origin == endpoint.origin, "its origin is not one"
     seen = urlsplit(text)

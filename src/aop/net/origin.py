@@ -21,17 +21,6 @@ _LABEL = re.compile(r"[-0-9a-z]{1,63}", re.ASCII)
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 _DOT_SEGMENT = re.compile(r"/\.{1,2}(?:/|$)")
 
-# RFC 3986 in full, for the looser rule of Agent Cards; user info has no place in it.
-_URI = re.compile(
-    r"https?://"
-    r"(?:\[[0-9A-Fa-f:.]++\]|(?:[-.~0-9A-Z_a-z!$&'()*+,;=]|%[0-9A-Fa-f]{2})++)"
-    r"(?::[0-9]*+)?"
-    r"(?:/(?:[-.~0-9A-Z_a-z!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*+)?"
-    r"(?:\?(?:[-.~0-9A-Z_a-z!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*+)?"
-    r"(?:#(?:[-.~0-9A-Z_a-z!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*+)?",
-    re.ASCII | re.IGNORECASE,
-)
-
 
 class InvalidEndpoint(ValueError):
     """The text is no endpoint in the platform's sense; says why, never what it read."""
@@ -92,16 +81,6 @@ def parse_origin(text: str) -> Endpoint:
     if endpoint.origin != text:
         raise InvalidEndpoint("not the canonical spelling of an origin")
     return endpoint
-
-
-def card_endpoint_problem(text: str) -> str | None:
-    """The schema keyword by which a Card's endpoint is refused, or None.
-
-    Looser than an endpoint to bind: any absolute http or https URI without user info passes.
-    """
-    if len(text) > MAX_LENGTH:
-        return "maxLength"
-    return None if _URI.fullmatch(text) is not None else "format"
 
 
 def canonical_host(text: str) -> str:
