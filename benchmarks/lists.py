@@ -140,7 +140,7 @@ async def _page(ledger: LedgerReader, of_traces: bool, read: ListRead) -> tuple[
         traces = await ledger.traces(read)
         return len(traces.items), traces.last
     page = await ledger.page(read)
-    return len(page.records), page.last
+    return len(page.items), page.last
 
 
 async def _seed(connection: Connection, calls: int) -> None:

@@ -32,7 +32,7 @@ async def listed(ledger: LedgerReader, filters: RecordFilter) -> list[Invocation
     found, after = list[InvocationRecord](), None
     while True:
         page = await ledger.page(ListRead(SPACE, 500, filters, after=after))
-        found += page.records
+        found += page.items
         after = page.last
         if after is None:
             return found

@@ -168,7 +168,7 @@ async def test_filters_combine_in_both_orders_and_every_page_goes_on_where_the_l
         for filters, keeps in (*single_filters(trace), *combined_filters(trace)):
             expected = seeded.expected(keeps, order)
             assert await listed_ids(ledger, filters, order, limit=4) == expected, filters
-        assert (await ledger.page(ListRead("nobody", 10, order=order))).records == []
+        assert (await ledger.page(ListRead("nobody", 10, order=order))).items == []
 
 
 async def test_a_list_of_traces_has_one_row_for_each_however_many_calls_it_made(seeded: Seeded) -> None:

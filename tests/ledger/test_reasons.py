@@ -49,6 +49,6 @@ async def test_a_reason_is_recorded_with_its_terminal_and_shown_by_every_read(st
     assert error is not msgspec.UNSET
     assert (error.code, error.reason) == (ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.SCHEMA_WORK)
     assert [record.reason for record in (detail.invocation, *trace.trace.invocations)] == [Reason.SCHEMA_WORK] * 2
-    assert sorted(record.reason or "" for record in page.records) == ["", Reason.SCHEMA_WORK]
+    assert sorted(record.reason or "" for record in page.items) == ["", Reason.SCHEMA_WORK]
     assert (succeeded.invocation.reason, succeeded.events[-1].error) == (msgspec.UNSET, msgspec.UNSET)
     assert await breaches(stores.router) == []

@@ -140,8 +140,8 @@ async def listed_ids(
     read = ListRead(SPACE, limit, filters, order)
     while True:
         page = await ledger.page(read)
-        assert len(page.records) <= limit
-        found += [record.invocation_id for record in page.records]
+        assert len(page.items) <= limit
+        found += [record.invocation_id for record in page.items]
         if page.last is None:
             assert len(found) == len(set(found))
             return found

@@ -78,14 +78,6 @@ class TracePartRow(Row, frozen=True):
     """The latest of them."""
 
 
-class CallsRow(Row, frozen=True):
-    """The calls of a Release."""
-
-    last_hour: int
-    last_day: int
-    running: int
-
-
 class EventRow(Row, frozen=True):
     event_id: UUID
     sequence: int

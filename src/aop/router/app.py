@@ -25,8 +25,6 @@ from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.a2a.skill_requests import RequestsOfSkills
 from aop.router.api.delegation import Delegations
-from aop.router.api.events import EventReadRoutes
-from aop.router.api.figures import FiguresReadRoutes
 from aop.router.api.invocations import CallSizes, Invocations
 from aop.router.api.nested import NestedInvocationRoutes
 from aop.router.api.proofs import ProofRoutes
@@ -150,14 +148,13 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     group, principals = parts.environment.group, settings.service_principals
     tree, facts = TreeReader(database), parts.journal.unsettled
     status = OwnStatus(settings.router_id, readiness, topology, parts.workers, facts, sequencer, tree)
+    reads = LedgerReadRoutes(ledger, FeedReader(database), FiguresReader(database), parts.environment.clock)
     routes = [
         *health_routes(readiness, metrics, group),
         *status_routes(status, principals, group),
         *topology_status_routes(topology, principals, group),
-        *LedgerReadRoutes(ledger).routes(principals),
+        *reads.routes(principals),
         *ProofRoutes(tree).routes(principals),
-        *EventReadRoutes(FeedReader(database)).routes(principals),
-        *FiguresReadRoutes(FiguresReader(database), parts.environment.clock).routes(principals),
         *_invocation_routes(parts, topology, cards, ledger, (roots, children)),
     ]
     return Unit(

@@ -7,27 +7,20 @@ from uuid import UUID
 
 from aop.base.ids import hex_part
 from aop.contracts.identity import InvocationContext
-from aop.contracts.lineage import InvocationDetail, InvocationRecord
+from aop.contracts.lineage import InvocationDetail, InvocationRecord, TraceItem
 from aop.contracts.reach import ReleaseCalls
 from aop.ledger.model import ENDS_CHILDREN, Opening
 from aop.ledger.months import require_not_archived, require_trace_not_archived
 from aop.ledger.read.documents import event_of, members_of, opening_events, record_of
-from aop.ledger.read.record_filter import ListRead, Position
+from aop.ledger.read.record_filter import ListPage, ListRead
 from aop.ledger.read.search import MAX_READ, position_in, search
-from aop.ledger.read.traces import LineageBroken, TraceItemPage, TracePage, TracePosition, items, trace_page, within
-from aop.ledger.rows import CallsRow, EventRow, ParentRow, RecordRow, TracePartRow
+from aop.ledger.read.traces import LineageBroken, TracePage, TracePosition, items, trace_page, within
+from aop.ledger.rows import EventRow, ParentRow, RecordRow, TracePartRow
 from aop.store.database import Connection, Database
 from aop.store.queries import queries_beside
 from aop.store.rows import to_row, to_row_or_none, to_rows
 
 _QUERIES: Final = queries_beside(__file__)
-
-
-@dataclass(frozen=True)
-class RecordPage:
-    records: Sequence[InvocationRecord]
-    last: Position | None
-    """Where the next page goes on; None behind the last."""
 
 
 @dataclass(frozen=True)
@@ -98,27 +91,25 @@ class LedgerReader:
         async with self._database.transaction(readonly=True) as connection:
             # Statistics of a fast-growing table say little of its newest rows: to read all of it is never right here.
             await connection.execute("SET LOCAL enable_seqscan = off")
-            row = to_row(CallsRow, await connection.fetchrow(_QUERIES["calls_of"], release))
-        return ReleaseCalls(
-            release_id=release_id, calls_last_hour=row.last_hour, calls_last_day=row.last_day, running=row.running
-        )
+            hour, day, running = await connection.fetchrow(_QUERIES["calls_of"], release)
+        return ReleaseCalls(release_id=release_id, calls_last_hour=hour, calls_last_day=day, running=running)
 
-    async def page(self, read: ListRead) -> RecordPage:
+    async def page(self, read: ListRead) -> ListPage[InvocationRecord]:
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             found = await search(connection, read, self._max_read)
-        return RecordPage([record_of(row) for row in found.rows], found.last)
+        return ListPage([record_of(row) for row in found.items], found.last)
 
-    async def traces(self, read: ListRead) -> TraceItemPage:
+    async def traces(self, read: ListRead) -> ListPage[TraceItem]:
         """By their roots, which the filters and the order are about."""
         by_root = replace(read, filters=replace(read.filters, root=True))
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             found = await search(connection, by_root, self._max_read)
             # With their root tasks, only the months of these Traces are opened.
-            sizes = await connection.fetch(_QUERIES["trace_sizes"], *_ids_of(found.rows), read.workspace_id)
-            roots = within(found.rows, {row[0]: row[1] for row in sizes}, self._max_read)
+            sizes = await connection.fetch(_QUERIES["trace_sizes"], *_ids_of(found.items), read.workspace_id)
+            roots = within(found.items, {row[0]: row[1] for row in sizes}, self._max_read)
             parts = await connection.fetch(_QUERIES["trace_parts"], *_ids_of(roots), read.workspace_id)
-        last = found.last if len(roots) == len(found.rows) else position_in(read.order, roots[-1])
-        return TraceItemPage(items(roots, to_rows(TracePartRow, parts)), last)
+        last = found.last if len(roots) == len(found.items) else position_in(read.order, roots[-1])
+        return ListPage(items(roots, to_rows(TracePartRow, parts)), last)
 
 
 async def _parent(connection: Connection, invocation: str, root_task: str) -> ParentRow | None:

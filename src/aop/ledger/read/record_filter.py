@@ -1,11 +1,14 @@
-"""Which Invocations a list keeps, and which page of it is read."""
+"""Which Invocations a list has, which page of it is read, and the page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Generic, TypeVar
 
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import InvocationOrder, InvocationStatus
 
+T = TypeVar("T")
 Position = tuple[datetime, str] | tuple[int, str]
 """Of an Invocation in a list: when it was created, or how many milliseconds it took; and its id."""
 
@@ -36,3 +39,10 @@ class ListRead:
     filters: RecordFilter = RecordFilter()
     order: InvocationOrder = InvocationOrder.NEWEST
     after: Position | None = None
+
+
+@dataclass(frozen=True)
+class ListPage(Generic[T]):
+    items: Sequence[T]
+    last: Position | None
+    """Where the next page goes on; None at the end of the list."""

@@ -17,7 +17,6 @@ from aop.contracts.lineage import (
     TraceItem,
 )
 from aop.ledger.read.documents import record_of, unset
-from aop.ledger.read.record_filter import Position
 from aop.ledger.rows import RecordRow, TracePartRow
 
 TracePosition = tuple[datetime, int, str]
@@ -32,12 +31,6 @@ class LineageBroken(Exception):
 class TracePage:
     trace: Trace
     last: TracePosition | None
-
-
-@dataclass(frozen=True)
-class TraceItemPage:
-    items: Sequence[TraceItem]
-    last: Position | None
 
 
 def trace_page(trace: str, rows: Sequence[RecordRow], after: TracePosition | None) -> TracePage:

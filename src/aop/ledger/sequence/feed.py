@@ -14,7 +14,7 @@ from aop.ledger.read.traces import LineageBroken
 from aop.ledger.rows import AcceptedRow, EventRow
 from aop.store.database import Connection, Database
 from aop.store.queries import queries_beside
-from aop.store.rows import Row, to_rows
+from aop.store.rows import to_rows
 
 FeedPosition = tuple[int, str]
 """How many numbers of the Ledger lie up to the last event that was read, and this event's id in hex digits."""
@@ -25,14 +25,6 @@ _PLANS: Final = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;"
     " SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off"
 )
-
-
-class _NumberRow(Row, frozen=True):
-    number: int
-    invocation_id: UUID
-    root_task_id: UUID
-    sequence: int
-    events: int
 
 
 class _EventRow(EventRow, frozen=True):
@@ -90,9 +82,9 @@ async def _event_numbers(connection: Connection, workspace_id: str, first: int, 
     reach = MAX_OPENING_EVENTS - 1
     found = await connection.fetch(_QUERIES["numbers"], workspace_id, first - reach, limit + reach)
     each = (
-        _EventNumber(row.number + place, row.invocation_id, row.root_task_id, row.sequence + place)
-        for row in to_rows(_NumberRow, found)
-        for place in range(row.events)
+        _EventNumber(number + place, invocation_id, root_task_id, sequence + place)
+        for number, invocation_id, root_task_id, sequence, events in found
+        for place in range(events)
     )
     return list(islice((one for one in each if one.number >= first), limit))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from aop.cards.workers import SchemaWorkers
-from aop.contracts.errors import Envelope, Overloaded
+from aop.contracts.errors import Overloaded
 from aop.contracts.ledger_tree import LedgerHead
 from aop.contracts.router_status import (
     RouterReadiness,
@@ -22,11 +22,12 @@ from aop.contracts.router_status import (
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.tree.reader import TreeReader
 from aop.ledger.write.open_invocations import Unsettled
+from aop.router.api.ledger_reads import read_route
 from aop.router.targets.topology import STATES, Topology
 from aop.serving.edge.bearer import ServicePrincipals
 from aop.serving.edge.request import Request
 from aop.serving.edge.response import Response, json_response
-from aop.serving.edge.routing import Route, Spanned
+from aop.serving.edge.routing import Route
 from aop.serving.unit.health import Readiness
 from aop.serving.workers.worker_group import WorkerGroup
 from aop.store.problems import StoreUnavailable
@@ -114,8 +115,7 @@ def status_routes(own: OwnStatus, principals: ServicePrincipals, group: WorkerGr
         return json_response(200, status_of_all([None if one is None else _decode(one) for one in answers]))
 
     group.answers(_QUESTION, answer)
-    path, authenticate = "/internal/v1/status", principals.authenticate
-    return [Route("GET", path, read, Envelope.INVOCATION, authenticate, spanned=Spanned.NOT)]
+    return [read_route(principals, "/internal/v1/status", read)]
 
 
 def status_of_all(found: Sequence[RouterStatus | None]) -> RouterStatus:

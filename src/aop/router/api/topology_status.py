@@ -6,14 +6,14 @@ import msgspec
 
 from aop.base.clock import now_text
 from aop.base.settings import identifier
-from aop.contracts.errors import Envelope
 from aop.contracts.topology import SourceState, TopologySource, TopologyStatus
+from aop.router.api.ledger_reads import read_route
 from aop.router.targets.topology import STATES, Topology
 from aop.serving.edge.bearer import ServicePrincipals
 from aop.serving.edge.query import QueryRules
 from aop.serving.edge.request import Request
 from aop.serving.edge.response import Response, json_response
-from aop.serving.edge.routing import Route, Spanned
+from aop.serving.edge.routing import Route
 from aop.serving.workers.worker_group import WorkerGroup
 
 _QUERY: QueryRules = {"releaseId": identifier}
@@ -36,15 +36,11 @@ def topology_status_routes(topology: Topology, principals: ServicePrincipals, gr
         return _encode(View(topology.after or 0, topology.status(release_id.decode() or None)))
 
     async def read(request: Request) -> Response:
-        release_id: str | None = request.query.get("releaseId")
-        if group.is_alone:
-            return json_response(200, topology.status(release_id))
-        answers = await group.ask_all(_QUESTION, (release_id or "").encode())
+        answers = await group.ask_all(_QUESTION, request.query.get("releaseId", "").encode())
         return json_response(200, least_advanced([None if one is None else _decode(one) for one in answers]))
 
     group.answers(_QUESTION, answer)
-    path, authenticate = "/internal/v1/topology/status", principals.authenticate
-    return [Route("GET", path, read, Envelope.INVOCATION, authenticate, query=_QUERY, spanned=Spanned.NOT)]
+    return [read_route(principals, "/internal/v1/topology/status", read, _QUERY)]
 
 
 def least_advanced(views: Sequence[View | None]) -> TopologyStatus:

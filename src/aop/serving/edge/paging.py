@@ -94,6 +94,10 @@ class Paging(Generic[P]):
     def cursor(self, position: P) -> str:
         return self._sealed.text(position)
 
+    def next_cursor(self, last: P | None) -> str | msgspec.UnsetType:
+        """For an answer whose list goes on after this position; None is its end."""
+        return msgspec.UNSET if last is None else self.cursor(last)
+
 
 class ListAnswer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """`nextCursor` is there only when more exists."""
