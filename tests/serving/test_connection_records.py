@@ -5,6 +5,7 @@ import json
 import logging
 
 import pytest
+from prometheus_client.exposition import generate_latest
 
 from aop.contracts.documents import document
 from aop.net.server import ConnectionEvent
@@ -26,7 +27,7 @@ def test_each_is_counted_and_one_record_in_ten_seconds_is_written() -> None:
         ("connections.refused", "warning"),
         ("connections.accept_failed", "warning"),
     ]
-    text = metrics.text().decode()
+    text = generate_latest(metrics.registry).decode()
     assert 'aop_connection_events_total{outcome="refused",unit="bench"} 1000.0' in text
     assert 'aop_connection_events_total{outcome="accept_failed",unit="bench"} 1.0' in text
     assert 'aop_connection_events_total{outcome="idle_closed",unit="bench"} 0.0' in text

@@ -1,5 +1,7 @@
 """Metrics of several workers as one page: sums, the least or the greatest of a gauge, and nothing that goes back."""
 
+from prometheus_client.exposition import generate_latest
+
 from aop.serving.edge.metrics import UnitMetrics
 from aop.serving.edge.worker_metrics import packed, text_of_all, with_ended
 
@@ -9,7 +11,7 @@ def worker(requests: int, ready: bool) -> bytes:
     for _ in range(requests):
         metrics.answered("/v1/x", "GET", 200, ("", ""), 0.2)
     metrics.ready("ledger", ready)
-    metrics.connections(lambda: 3)
+    metrics.gauge("aop_connections", "Connections that are open.", lambda: 3)
     return packed(metrics.registry)
 
 
@@ -21,7 +23,7 @@ def test_one_worker_alone_says_what_the_unit_says() -> None:
     metrics = UnitMetrics("router")
     metrics.answered("/v1/x", "GET", 200, ("", ""), 0.2)
     metrics.ready("ledger", True)
-    assert text_of_all([packed(metrics.registry)], metrics.across) == metrics.text()
+    assert text_of_all([packed(metrics.registry)], metrics.across) == generate_latest(metrics.registry)
 
 
 def test_counts_durations_and_gauges_are_added_up_and_readiness_is_that_of_the_worst() -> None:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any, NoReturn, cast
 
 import pytest
+from prometheus_client.exposition import generate_latest
 
 import aop
 from aop.base.clock import utc_now
@@ -177,7 +178,10 @@ async def test_a_loop_that_meets_an_unlisted_exception_is_told_counted_shown_and
     assert all(fault["cause"].startswith(f"{name}: Unlisted at ") for fault in faults)
     assert {fault["level"] for fault in faults} == {"error"}
     assert SECRET.encode() not in out.getvalue()
-    assert f'aop_loop_faults_total{{check="{name}",unit="router"}} {broken.failures}.0' in metrics.text().decode()
+    assert (
+        f'aop_loop_faults_total{{check="{name}",unit="router"}} {broken.failures}.0'
+        in generate_latest(metrics.registry).decode()
+    )
 
 
 async def test_a_topology_that_nobody_renews_is_not_live() -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from prometheus_client import Gauge
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -12,7 +11,6 @@ from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.write.open_invocations import Unsettled
 from aop.router.targets.topology import Topology
 from aop.serving.edge.metrics import BUCKETS, Counts, Durations, Observe, UnitMetrics
-from aop.serving.edge.worker_metrics import Across
 from aop.telemetry.phases import PhaseKind
 from aop.telemetry.spans import SpanKind
 
@@ -71,27 +69,29 @@ class RouterMetrics(Collector):
 
     def running(self, invocations: Callable[[], int], streams: Callable[[], int]) -> None:
         self._unit.in_flight(invocations)
-        self._gauge("aop_streams_open", "Result streams that run here.", streams)
+        self._unit.gauge("aop_streams_open", "Result streams that run here.", streams)
 
     def watched(self, topology: Topology) -> None:
-        self._gauge("aop_topology_live", "1 while the watch of Release states is live.", lambda: topology.live, min)
+        gauge = self._unit.gauge
+        gauge("aop_topology_live", "1 while the watch of Release states is live.", lambda: topology.live, min)
         age = "Time since the watch last spoke."
-        self._gauge("aop_topology_age_seconds", age, lambda: topology.silent_seconds, max)
-        self._gauge("aop_topology_releases", "Releases whose state is known.", topology.known_releases, min)
+        gauge("aop_topology_age_seconds", age, lambda: topology.silent_seconds, max)
+        gauge("aop_topology_releases", "Releases whose state is known.", topology.known_releases, min)
 
     def unsettled(self, facts: Callable[[], Unsettled]) -> None:
-        self._gauge(
+        gauge = self._unit.gauge
+        gauge(
             "aop_ledger_unconfirmed_acceptances",
             "Acceptances of which nobody knows yet whether the store holds them.",
             lambda: facts().unconfirmed,
         )
-        self._gauge("aop_ledger_deferred_terminals", "Terminals the store has not taken yet.", lambda: facts().deferred)
-        self._gauge(
+        gauge("aop_ledger_deferred_terminals", "Terminals the store has not taken yet.", lambda: facts().deferred)
+        gauge(
             "aop_ledger_denied_terminals",
             "Terminals the store denied; the next epoch ends these.",
             lambda: facts().left,
         )
-        self._gauge(
+        gauge(
             "aop_ledger_unsettled_seconds",
             "How long the oldest unconfirmed acceptance or deferred terminal has waited.",
             lambda: facts().seconds,
@@ -99,23 +99,24 @@ class RouterMetrics(Collector):
         )
 
     def numbering(self, sequencer: Sequencer) -> None:
-        self._gauge(
+        gauge = self._unit.gauge
+        gauge(
             "aop_ledger_sequencer",
             "1 in the Router that gives events their numbers, 0 in the others.",
             lambda: sequencer.is_holder,
         )
-        self._gauge(
+        gauge(
             "aop_ledger_sequence_lag_seconds",
             "Time since all events that were found had their numbers; 0 where another Router numbers.",
             lambda: sequencer.lag_seconds,
             max,
         )
-        self._gauge(
+        gauge(
             "aop_ledger_unproven_events",
             "Numbered events that are not in the tree yet; 0 where another Router numbers.",
             lambda: sequencer.unproven,
         )
-        self._gauge(
+        gauge(
             "aop_ledger_tree_broken",
             "1 if the newest events are not those of the newest head, so that nothing is added to the tree.",
             lambda: sequencer.is_tree_broken,
@@ -128,8 +129,3 @@ class RouterMetrics(Collector):
 
     def _observe(self, name: str, text: str, buckets: tuple[float, ...] = BUCKETS) -> Observe:
         return Durations(self._unit.registry, name, text, ("unit",), buckets).of(self._unit.unit)
-
-    def _gauge(self, name: str, text: str, value: Callable[[], float], across: Across = sum) -> None:
-        """`across` is what it says for several workers."""
-        self._unit.across[name] = across
-        Gauge(name, text, ("unit",), registry=self._unit.registry).labels(self._unit.unit).set_function(value)

@@ -17,7 +17,7 @@ from aop.serving.edge.metrics import UnitMetrics
 from aop.serving.edge.query import read_query
 from aop.serving.edge.request import Request
 from aop.serving.edge.request_log import Level, RequestRecord, UnitLog, safe_cause
-from aop.serving.edge.response import Response, error_response, refusal_response
+from aop.serving.edge.response import Response, error_answer
 from aop.serving.edge.routing import Route, RouteAnswer, RouteTable, Spanned, require_path_values
 from aop.store.problems import StoreUnavailable
 from aop.telemetry.spans import Attribute
@@ -130,15 +130,16 @@ class _Exchange:
         self._cross_origin = cross_origin
 
     def failed(self, fault: Exception) -> RouteAnswer:
+        trace_id = self.request.trace_id
         if isinstance(fault, Refusal):
             self.cause = str(fault) or None
-            return refusal_response(fault, self.request)
+            return error_answer(fault.code, trace_id, fault.violations, fault.reason)
         if isinstance(fault, StoreUnavailable):
             self.cause = str(fault)
-            return error_response(ErrorCode.DEPENDENCY_ERROR, self.request, reason=Reason.STORE_UNAVAILABLE)
+            return error_answer(ErrorCode.DEPENDENCY_ERROR, trace_id, reason=Reason.STORE_UNAVAILABLE)
         self.cause = safe_cause(fault)
         self.level = Level.ERROR
-        return error_response(ErrorCode.INTERNAL_ERROR, self.request)
+        return error_answer(ErrorCode.INTERNAL_ERROR, trace_id)
 
     async def checked(self, table: RouteTable) -> RouteAnswer:
         request, scope = self.request, self.request.scope

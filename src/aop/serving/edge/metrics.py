@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -144,29 +144,17 @@ class UnitMetrics:
         )
         return {outcome: counts.of(self.unit, outcome) for outcome in outcomes}
 
-    def connections(self, count: Callable[[], int]) -> None:
-        """The number of open connections, read at each scrape."""
-        gauge = Gauge("aop_connections", "Connections that are open.", ("unit",), registry=self.registry)
-        gauge.labels(self.unit).set_function(count)
-
     def in_flight(self, invocations: Callable[[], int]) -> None:
         """The number of Invocations the unit works on, read at each scrape."""
-        gauge = Gauge("aop_invocations_in_flight", "Invocations that run here.", ("unit",), registry=self.registry)
-        gauge.labels(self.unit).set_function(invocations)
+        self.gauge("aop_invocations_in_flight", "Invocations that run here.", invocations)
 
-    def schema_work(self, running: Callable[[], int], waiting: Callable[[], int]) -> None:
-        """The number of jobs for schema processes, read at each scrape."""
-        for name, text, count in (
-            ("aop_schema_jobs_running", "Jobs that schema processes work on.", running),
-            ("aop_schema_jobs_waiting", "Jobs that wait for a schema process.", waiting),
-        ):
-            Gauge(name, text, ("unit",), registry=self.registry).labels(self.unit).set_function(count)
+    def gauge(self, name: str, text: str, value: Callable[[], float], across: Across = sum) -> None:
+        """Read at each scrape; `across` is what it says for several workers."""
+        self.across[name] = across
+        Gauge(name, text, ("unit",), registry=self.registry).labels(self.unit).set_function(value)
 
     def ready(self, check: str, passed: bool) -> None:
         self._ready.labels(self.unit, check).set(1 if passed else 0)
 
     def loop_faults(self, loop: str) -> Increment:
         return self._loop_faults.of(self.unit, loop)
-
-    def text(self) -> bytes:
-        return generate_latest(self.registry)

@@ -5,7 +5,7 @@ from functools import cache
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode, Reason, Refusal, Violation, code_entries
+from aop.contracts.errors import ErrorCode, Reason, Violation, code_entries
 from aop.contracts.platform_error import PreAcceptanceError
 from aop.net.asgi import Send
 from aop.net.own_server import FixedHead
@@ -53,16 +53,6 @@ def _json_head(status: int, *more: bytes) -> FixedHead:
 
 def json_response(status: int, value: object, headers: Headers = ()) -> Response:
     return Response(status, _encode(value), (JSON, *headers))
-
-
-def refusal_response(refusal: Refusal, request: Request) -> Response:
-    return error_response(refusal.code, request, refusal.violations, refusal.reason)
-
-
-def error_response(
-    code: ErrorCode, request: Request, violations: Sequence[Violation] = (), reason: Reason | None = None
-) -> Response:
-    return error_answer(code, request.trace_id, violations, reason)
 
 
 def error_answer(

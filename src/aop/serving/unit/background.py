@@ -46,7 +46,8 @@ def schema_workers(log: UnitLog, metrics: UnitMetrics, share: WorkerShare) -> Sc
         log.event("schema_process.lost", level=Level.WARNING, cause=cause)
 
     workers = SchemaWorkers(share.of(MAX_PROCESSES), lost=lost)
-    metrics.schema_work(lambda: workers.running, lambda: workers.waiting)
+    metrics.gauge("aop_schema_jobs_running", "Jobs that schema processes work on.", lambda: workers.running)
+    metrics.gauge("aop_schema_jobs_waiting", "Jobs that wait for a schema process.", lambda: workers.waiting)
     return workers
 
 

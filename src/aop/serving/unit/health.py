@@ -84,14 +84,9 @@ def health_routes(readiness: Readiness, metrics: UnitMetrics, group: WorkerGroup
         return json_response(503, Health(status=HealthStatus.UNAVAILABLE))
 
     async def scrape(request: Request) -> Response:
-        return Response(200, await text(), ((b"content-type", CONTENT_TYPE),))
-
-    async def text() -> bytes:
-        if group.is_alone:
-            await readiness.ready()
-            return metrics.text()
         parts = await group.ask_all(METRICS)
-        return text_of_all([part for part in parts if part is not None], metrics.across)
+        text = text_of_all([part for part in parts if part is not None], metrics.across)
+        return Response(200, text, ((b"content-type", CONTENT_TYPE),))
 
     paths = (("/livez", livez), ("/readyz", readyz), ("/metrics", scrape))
     return [Route("GET", path, call, query=None, spanned=Spanned.NOT) for path, call in paths]

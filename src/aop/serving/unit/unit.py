@@ -139,7 +139,7 @@ def _server(unit: Unit, max_connections: int, neighbours: Neighbours) -> HttpSer
     records = ConnectionRecords(unit.log, unit.metrics)
     limits = ServerLimits(max_connections=max_connections)
     server = HttpServer(unit.application, limits, note=records.note, refusal=records.refusal, neighbours=neighbours)
-    unit.metrics.connections(lambda: server.connection_count)
+    unit.metrics.gauge("aop_connections", "Connections that are open.", lambda: server.connection_count)
     return server
 
 
