@@ -20,7 +20,7 @@ async def test_the_loop_has_its_turn_while_a_large_document_is_made() -> None:
     }
     total = StepSums(dict.fromkeys(keys, BUCKETS))
     document = FiguresDocument("space", WINDOW, keys, total)
-    sums = [sum(one == kind for one in document.kinds.values()) for kind in range(document.sums)]
+    sums = [sum(one == kind for one in document.in_bucket.kinds.values()) for kind in range(document.in_bucket.sums)]
     turns = 0
     async with asyncio.TaskGroup() as group:
         making = group.create_task(document.of([StepSums(sums) for _ in range(BUCKETS)]))

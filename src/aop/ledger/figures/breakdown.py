@@ -1,4 +1,4 @@
-"""StepCounts of steps by outcome, Agent, Skill, code and reason.
+"""Counts of steps by outcome, Agent, Skill, code and reason.
 
 All steps are counted at once, a column of numbers for each count: an answer may have hundreds of steps with dozens of
 entries each.
@@ -45,18 +45,6 @@ class CallKind(NamedTuple):
     error: int
 
 
-@dataclass(frozen=True)
-class StepCounts:
-    """Of each step."""
-
-    counts: Sequence[CallCounts]
-    agents: Sequence[tuple[AgentCounts, ...]]
-    other_agents: Sequence[CallCounts | msgspec.UnsetType]
-    skills: Sequence[tuple[SkillCounts, ...]]
-    other_skills: Sequence[CallCounts | msgspec.UnsetType]
-    errors: Sequence[tuple[CodeCalls, ...]]
-
-
 class Yielder:
     def __init__(self) -> None:
         self._sums = 0
@@ -98,20 +86,26 @@ class Breakdown:
         """How many kinds there are."""
         return len(self._kinds)
 
-    async def counts(self, steps: Sequence[Sequence[int]], yielder: Yielder) -> StepCounts:
-        """Of the sums of each step by kinds."""
+    async def columns(self, steps: Sequence[Sequence[int]], yielder: Yielder) -> dict[str, Sequence[object]]:
+        """The members of WindowFigures that count, each with a value for each step, from its sums by kinds."""
         table = _Table(self._kinds, list(zip(*steps, strict=True)), len(steps), yielder)
-        agents, other_agents = await table.named(self._agents, itemgetter(0), _agent_counts)
-        skills, other_skills = await table.named(self._skills, itemgetter(1), _skill_counts)
-        errors = [table.sums(kind.error == place for kind in self._kinds) for place in range(self._errors)]
-        return StepCounts(
-            counts=table.call_counts(True for _ in self._kinds),
-            agents=agents,
-            other_agents=other_agents,
-            skills=skills,
-            other_skills=other_skills,
-            errors=[_code_calls(self._codes, sums) for sums in zip(*errors, strict=True)],
+        agents, other_agents = await table.named(
+            self._agents, itemgetter(0), lambda agent, counts: AgentCounts(agent_id=agent, counts=counts)
         )
+        skills, other_skills = await table.named(
+            self._skills,
+            itemgetter(1),
+            lambda skill, counts: SkillCounts(agent_id=skill[0], capability=skill[1], counts=counts),
+        )
+        errors = [table.sums(kind.error == place for kind in self._kinds) for place in range(self._errors)]
+        return {
+            "counts": table.call_counts(True for _ in self._kinds),
+            "agents": agents,
+            "other_agents": other_agents,
+            "skills": skills,
+            "other_skills": other_skills,
+            "errors": [_code_calls(self._codes, sums) for sums in zip(*errors, strict=True)],
+        }
 
 
 @dataclass(frozen=True)
@@ -154,14 +148,6 @@ class _Table:
         if len(columns) == 1:
             return columns[0]
         return list(map(sum, zip(*columns, strict=True))) if columns else [0] * self.steps
-
-
-def _agent_counts(agent_id: str, counts: CallCounts) -> AgentCounts:
-    return AgentCounts(agent_id=agent_id, counts=counts)
-
-
-def _skill_counts(skill: tuple[str, str], counts: CallCounts) -> SkillCounts:
-    return SkillCounts(agent_id=skill[0], capability=skill[1], counts=counts)
 
 
 def _error_places(keys: Iterable[Key]) -> tuple[Codes, int]:

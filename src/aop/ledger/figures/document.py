@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -31,17 +30,8 @@ class FiguresDocument:
         self._agents = _ranked((key.agent_id, calls) for key, calls in accepted)
         self._skills = _ranked(((key.agent_id, key.capability), calls) for key, calls in accepted)
         self._in_total = self._breakdown(keys, NAMED_IN_TOTAL)
-        self._in_bucket = self._breakdown(keys, NAMED_IN_BUCKET)
-
-    @property
-    def kinds(self) -> Mapping[int, int]:
-        """By which number the calls of each key are counted in a step."""
-        return self._in_bucket.kinds
-
-    @property
-    def sums(self) -> int:
-        """How many such numbers there are."""
-        return self._in_bucket.sums
+        self.in_bucket = self._breakdown(keys, NAMED_IN_BUCKET)
+        """By which numbers the calls of each key are counted in a step."""
 
     async def of(self, steps: Sequence[StepSums[list[int]]]) -> Figures:
         window, yielder, whole = self._window, Yielder(), [0] * self._in_total.sums
@@ -49,7 +39,7 @@ class FiguresDocument:
             whole[kind] += self._total.calls[number]
         (total,) = await _members(self._in_total, [whole], [self._total], yielder)
         buckets = list[FigureBucket]()
-        for members in await _members(self._in_bucket, [step.calls for step in steps], steps, yielder):
+        for members in await _members(self.in_bucket, [step.calls for step in steps], steps, yielder):
             buckets.append(FigureBucket(start=window.start(len(buckets)), **members))
             await yielder.after(_AS_LONG_AS)
         return Figures(
@@ -74,11 +64,11 @@ async def _members(
     breakdown: Breakdown, sums: Sequence[Sequence[int]], steps: Sequence[StepSums[Any]], yielder: Yielder
 ) -> Sequence[dict[str, Any]]:
     """Of the figures of each step."""
-    counts, latencies = await breakdown.counts(sums, yielder), list[Latency | msgspec.UnsetType]()
+    columns, latencies = await breakdown.columns(sums, yielder), list[Latency | msgspec.UnsetType]()
     for step in steps:
         latencies.append(latency_of(step.latencies, step.max_ms) if any(step.latencies) else msgspec.UNSET)
         await yielder.after(_AS_LONG_AS)
-    columns = {**{field.name: getattr(counts, field.name) for field in fields(counts)}, "latency": latencies}
+    columns["latency"] = latencies
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -60,10 +60,10 @@ class FiguresReader:
             if len(keys) > MAX_KEYS:
                 raise _too_many_keys()
             document = FiguresDocument(workspace_id, window, keys, total)
-            steps = [StepSums([0] * document.sums) for _ in range(window.buckets)]
-            await _tally(connection, ROWS_IN_WINDOW + plan, workspace_id, window, steps, document.kinds)
+            steps = [StepSums([0] * document.in_bucket.sums) for _ in range(window.buckets)]
+            await _tally(connection, ROWS_IN_WINDOW + plan, workspace_id, window, steps, document.in_bucket.kinds)
         for row in late:
-            steps[row.number].add_calls(document.kinds[numbers[row.key]], row)
+            steps[row.number].add_calls(document.in_bucket.kinds[numbers[row.key]], row)
         return await document.of(steps)
 
 
