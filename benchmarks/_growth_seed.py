@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import uvloop
 
-from aop.ledger.figures.counting import NUMBERS_IN_TILE
+from aop.ledger.figures.hours import NUMBERS_IN_TILE
 from aop.ledger.figures.tiles import tile_counts
 from aop.ledger.model import Writer
 from aop.ledger.months import Month

@@ -15,7 +15,7 @@ import uvloop
 
 from aop.base.clock import utc_now
 from aop.contracts.figures import Window
-from aop.ledger.figures.counting import NUMBERS_IN_TILE
+from aop.ledger.figures.hours import NUMBERS_IN_TILE
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.figures.tiles import tile_counts
 from aop.ledger.model import Writer

@@ -12,7 +12,7 @@ from aop.base.clock import utc_now
 from aop.ledger.check import invocations as check_invocations
 from aop.ledger.check import sequence as sequence_check
 from aop.ledger.check.span import FIRST_ID, LAST_ID, Span
-from aop.ledger.figures.counting import NUMBERS_IN_TILE
+from aop.ledger.figures.hours import NUMBERS_IN_TILE
 from aop.local.state import DatabaseUrls
 from tests.ledger.test_sequence import all_numbered, sequencer, some_calls
 from tests.ledger.test_tree import all_in_tree

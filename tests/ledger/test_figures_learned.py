@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from aop.ledger.figures.counting import NUMBERS_IN_TILE
+from aop.ledger.figures.hours import NUMBERS_IN_TILE
 from aop.local.state import DatabaseUrls
 from tests.ledger.figuring import MINUTES, end, require_figures_of_the_list, some, whole_minute
 from tests.ledger.holding import Holder

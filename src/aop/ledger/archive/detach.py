@@ -11,7 +11,7 @@ import asyncpg
 from aop.ledger.archive.export import NotOver, unended_of
 from aop.ledger.archive.file import FileWrong
 from aop.ledger.archive.verification import VerifiedExport, verified
-from aop.ledger.figures.counting import NUMBERS_IN_TILE
+from aop.ledger.figures.hours import NUMBERS_IN_TILE
 from aop.ledger.figures.tiles import tile_counts
 from aop.ledger.months import PARTITIONED, Month, attached_months
 from aop.store.database import Connection

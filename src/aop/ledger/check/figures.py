@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from aop.ledger.check.tree import Breach
-from aop.ledger.figures.counting import DETACHED_TILES, NUMBERS_IN_TILE, TILES_IN_RUN
-from aop.ledger.figures.hours import MINUTE, FigureRow
+from aop.ledger.figures.hours import MINUTE, NUMBERS_IN_TILE, TILES_IN_RUN, FigureRow
 from aop.ledger.figures.learned import CallsByMinute, Key
-from aop.ledger.figures.tiles import TileCounts, numbers_of, rows_of_calls, rows_of_run, tile_counts
+from aop.ledger.figures.tiles import TileCounts, detached_tiles, numbers_of, rows_of_calls, rows_of_run, tile_counts
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
 from aop.ledger.tree.store import NumberedRows
 from aop.store.database import Connection
@@ -50,7 +49,8 @@ class FiguresCheck:
         } - self._keys.keys()
         self._keys |= await numbers_of(self._connection, unknown)
         there = await self._there(0, begin, end)
-        for tile in sorted(set(range(begin, end)) - await self._detached(first, past)):
+        gone = await detached_tiles(self._connection, first, past) if self._has_detached else set[int]()
+        for tile in sorted(set(range(begin, end)) - gone):
             for row in _differing(there[tile], rows_of_calls(calls[tile], self._keys)):
                 yield Breach(f"tile {tile}", _miscount(row))
 
@@ -68,11 +68,6 @@ class FiguresCheck:
         for tile, *row in await self._connection.fetch(_ROWS, self._newest.edition, level, begin, end):
             found[tile].append(FigureRow(*row))
         return found
-
-    async def _detached(self, first: int, past: int) -> set[int]:
-        """Tiles whose calls cannot be counted again."""
-        rows = await self._connection.fetch(DETACHED_TILES, first, past) if self._has_detached else ()
-        return {row[0] for row in rows}
 
 
 def _calls(rows: NumberedRows, first: int) -> Mapping[int, CallsByMinute]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from aop.ledger.check.figures import FiguresCheck
 from aop.ledger.check.tree import AT_ONCE, Breach, TreeCheck
-from aop.ledger.figures.counting import NUMBERS_IN_TILE
+from aop.ledger.figures.hours import NUMBERS_IN_TILE
 from aop.ledger.tree import store
 from aop.ledger.tree.store import LeafCache, NumberedRows, TreeBroken
 from aop.store.database import Connection

@@ -14,6 +14,10 @@ MINUTE: Final = 60
 FIVE_MINUTES: Final = 300
 HOUR: Final = 3_600
 DAY: Final = 86_400
+NUMBERS_IN_TILE: Final = 1_024
+"""Of level 0."""
+TILES_IN_RUN: Final = 64
+"""Of level 0 that one tile of level 1 sums. The store knows it too: a row of level 0 names its run."""
 
 _LENGTH: Final = struct.Struct("<H")
 # The width of a part, its start within the hour, and where its cell begins.

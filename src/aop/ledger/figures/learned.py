@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from aop.ledger.figures.counting import NUMBERS_IN_TILE
-from aop.ledger.figures.hours import MINUTE
+from aop.ledger.figures.hours import MINUTE, NUMBERS_IN_TILE
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS
 
 Key = tuple[str, str, str, str | None, str | None, str | None]

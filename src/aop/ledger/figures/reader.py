@@ -11,12 +11,13 @@ from aop.contracts.figures import Figures, Window
 from aop.ledger.figures.document import FiguresDocument
 from aop.ledger.figures.latency_buckets import LOWER_BOUNDS
 from aop.ledger.figures.pieces import plan_of
-from aop.ledger.figures.statement import KEYS, LATE, ROWS_IN_WINDOW
 from aop.ledger.figures.tally import KeyRow, LateRow, StepSums, Tally
 from aop.store.database import Connection, Database
 from aop.store.problems import StoreUnavailable
+from aop.store.queries import queries_beside
 from aop.store.rows import to_rows
 
+_QUERIES: Final = queries_beside(__file__)
 MAX_KEYS: Final = 50_000
 """A read holds the name and the calls of each. What a step takes does not depend on them."""
 MAX_LATE: Final = 100_000
@@ -48,11 +49,13 @@ class FiguresReader:
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             await connection.execute(_PLANS)
             plan = f" -- {(await connection.fetchval(_PAGES)).bit_length()}"
-            late = await _late(connection, LATE + plan, workspace_id, window)
+            late = await _late(connection, _QUERIES["late"] + plan, workspace_id, window)
+            rows = _QUERIES["rows_in_window"] + plan
             whole = replace(window, step=(window.until - window.since) // timedelta(seconds=1))
             total = StepSums[dict[int, int]](defaultdict(int))
-            await _tally(connection, ROWS_IN_WINDOW + plan, workspace_id, whole, [total], _AsItIs())
-            keys = {row.number: row.key for row in to_rows(KeyRow, await connection.fetch(KEYS, list(total.calls)))}
+            await _tally(connection, rows, workspace_id, whole, [total], _AsItIs())
+            named = await connection.fetch(_QUERIES["keys"], list(total.calls))
+            keys = {row.number: row.key for row in to_rows(KeyRow, named)}
             numbers = {key: number for number, key in keys.items()}
             for row in late:
                 total.add_calls(numbers.setdefault(row.key, -1 - len(numbers)), row)
@@ -61,7 +64,7 @@ class FiguresReader:
                 raise _too_many_keys()
             document = FiguresDocument(workspace_id, window, keys, total)
             steps = [StepSums([0] * document.in_bucket.sums) for _ in range(window.buckets)]
-            await _tally(connection, ROWS_IN_WINDOW + plan, workspace_id, window, steps, document.in_bucket.kinds)
+            await _tally(connection, rows, workspace_id, window, steps, document.in_bucket.kinds)
         for row in late:
             steps[row.number].add_calls(document.in_bucket.kinds[numbers[row.key]], row)
         return await document.of(steps)

@@ -10,42 +10,15 @@ from itertools import groupby
 from typing import Final
 
 from aop.ledger.figures.cell import Sum, packed
-from aop.ledger.figures.counting import (
-    ADD_KEYS,
-    CALLS_OF_TILE,
-    DETACHED_TILES,
-    HOURS_OF_RUN,
-    NUMBERS_IN_TILE,
-    NUMBERS_OF_KEYS,
-    TILES_IN_RUN,
-)
-from aop.ledger.figures.hours import HOUR, MINUTE, FigureRow, RowsOfHours, parts_in
+from aop.ledger.figures.hours import HOUR, MINUTE, NUMBERS_IN_TILE, TILES_IN_RUN, FigureRow, RowsOfHours, parts_in
 from aop.ledger.figures.latency_buckets import bucket_of
 from aop.ledger.figures.learned import CallsByMinute, Key, LearnedCalls
 from aop.store.database import Connection
+from aop.store.queries import queries_beside
 from aop.store.rows import Row, to_row
 
-COUNTED: Final = """
-SELECT newest.edition,
-       (SELECT coalesce(max(tile) + 1, 0) FROM ledger.figure_tile
-         WHERE figure_tile.edition = newest.edition AND level = 0) AS tiles,
-       (SELECT coalesce(max(tile) + 1, 0) FROM ledger.figure_tile
-         WHERE figure_tile.edition = newest.edition AND level = 1) AS runs
-  FROM (SELECT coalesce(max(edition), 1) AS edition FROM ledger.figure_tile) AS newest
-"""
-"""The newest edition, how many tiles it has of level 0, and how many of level 1."""
-_ADD: Final = """
-INSERT INTO ledger.figure (edition, level, tile, workspace_id, width, start, cell, parts)
-SELECT $1, $2, $3, workspace_id, width, to_timestamp(start), cell, parts
-  FROM unnest($4::text[], $5::integer[], $6::bigint[], $7::bytea[], $8::bytea[])
-       AS one (workspace_id, width, start, cell, parts)
-"""
+_QUERIES: Final = queries_beside(__file__)
 _ADD_TILE: Final = "INSERT INTO ledger.figure_tile (edition, level, tile) VALUES ($1, $2, $3)"
-_COPY: Final = """
-INSERT INTO ledger.figure (edition, level, tile, workspace_id, width, start, cell, parts)
-SELECT $1, level, tile, workspace_id, width, start, cell, parts
-  FROM ledger.figure WHERE edition = $3 AND level = 0 AND tile = $2
-"""
 _ROWS_AT_ONCE: Final = 200
 _HOURS_AT_ONCE: Final = 50
 
@@ -57,7 +30,7 @@ class TileCounts(Row, frozen=True):
 
 
 async def tile_counts(connection: Connection) -> TileCounts:
-    return to_row(TileCounts, await connection.fetchrow(COUNTED))
+    return to_row(TileCounts, await connection.fetchrow(_QUERIES["tile_counts"]))
 
 
 async def count_tiles(connection: Connection, past: int, learned: LearnedCalls, limit: int) -> bool:
@@ -87,23 +60,28 @@ async def begin_edition(connection: Connection) -> int | None:
         return None
     edition, last = newest.edition + 1, await connection.fetchval("SELECT max(last_number) FROM ledger.detached_month")
     past = 1 if last is None else last // NUMBERS_IN_TILE + 1
-    detached = {row[0] for row in await connection.fetch(DETACHED_TILES, 0, past * NUMBERS_IN_TILE)}
+    detached = await detached_tiles(connection, 0, past * NUMBERS_IN_TILE)
     async with connection.transaction():
         for tile in range(past):
             if tile and tile % TILES_IN_RUN == 0:
                 await _count_run(connection, edition, tile // TILES_IN_RUN - 1)
             if tile in detached:
                 await connection.execute(_ADD_TILE, edition, 0, tile)
-                await connection.execute(_COPY, edition, tile, newest.edition)
+                await connection.execute(_QUERIES["copy_rows"], edition, tile, newest.edition)
             else:
                 await _count_tile(connection, edition, tile, await _calls_of_tile(connection, tile), {})
     return edition
 
 
+async def detached_tiles(connection: Connection, first: int, past: int) -> set[int]:
+    """Those of level 0 in a range of numbers whose calls cannot be counted again."""
+    return {row[0] for row in await connection.fetch(_QUERIES["detached_tiles"], first, past)}
+
+
 async def _calls_of_tile(connection: Connection, tile: int) -> CallsByMinute:
     """Of a tile of level 0, from the rows of the Ledger."""
     calls = defaultdict[int, dict[Key, list[int | None]]](lambda: defaultdict(list))
-    for *key, minutes, latencies in await connection.fetch(CALLS_OF_TILE, tile):
+    for *key, minutes, latencies in await connection.fetch(_QUERIES["calls_of_tile"], tile):
         for minute, latency_ms in zip(minutes, latencies, strict=True):
             calls[minute][tuple(key)].append(latency_ms)
     return calls
@@ -115,8 +93,8 @@ async def numbers_of(connection: Connection, keys: Iterable[Key], *, adds: bool 
     if not columns:
         return {}
     if adds:
-        await connection.execute(ADD_KEYS, *columns)
-    return {tuple(key): number for *key, number in await connection.fetch(NUMBERS_OF_KEYS, *columns)}
+        await connection.execute(_QUERIES["add_keys"], *columns)
+    return {tuple(key): number for *key, number in await connection.fetch(_QUERIES["numbers_of_keys"], *columns)}
 
 
 def rows_of_calls(calls: CallsByMinute, numbers: Mapping[Key, int]) -> Iterator[FigureRow]:
@@ -135,7 +113,9 @@ def rows_of_calls(calls: CallsByMinute, numbers: Mapping[Key, int]) -> Iterator[
 async def rows_of_run(connection: Connection, edition: int, run: int) -> AsyncIterator[FigureRow]:
     """As they should be in the store, of a tile of level 1, as far as level 0 is right."""
     rows, hour, minutes = RowsOfHours(), ("", 0), defaultdict[int, Sum](Sum)
-    async for workspace_id, start, parts in connection.cursor(HOURS_OF_RUN, edition, run, prefetch=_HOURS_AT_ONCE):
+    async for workspace_id, start, parts in connection.cursor(
+        _QUERIES["hours_of_run"], edition, run, prefetch=_HOURS_AT_ONCE
+    ):
         if hour != (workspace_id, start):
             for row in _rows_of_hour(rows, hour, minutes):
                 yield row
@@ -211,4 +191,4 @@ async def _add(connection: Connection, place: tuple[int, int, int], rows: AsyncI
 async def _add_rows(connection: Connection, place: tuple[int, int, int], rows: Sequence[FigureRow]) -> None:
     if rows:
         columns = [list(column) for column in zip(*rows, strict=True)]
-        await connection.execute(_ADD, *place, *columns)
+        await connection.execute(_QUERIES["add_rows"], *place, *columns)
