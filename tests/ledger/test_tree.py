@@ -16,7 +16,8 @@ from aop.ledger.sequence import sequencer as sequencing
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.tree import proofs, store
 from aop.ledger.tree.growth import TreeGrowth
-from aop.ledger.tree.nodes import Node, Nodes
+from aop.ledger.tree.hashing import Node
+from aop.ledger.tree.nodes import Nodes
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from tests.ledger import reference_tree

@@ -7,6 +7,8 @@ from typing import Final
 HASH_BYTES: Final = 32
 TILE_HEIGHT: Final = 8
 """A tile stands for two to the power of so many leaves, or tiles below it."""
+Node = tuple[int, int]
+"""A perfect subtree: its height, and how many of this height stand before it."""
 EMPTY_ROOT: Final = sha256(b"").digest()
 
 
@@ -36,14 +38,19 @@ def pyramid(hashes: Sequence[bytes]) -> Sequence[Sequence[bytes]]:
     return levels
 
 
+def perfect(start: int, past: int) -> Sequence[Node]:
+    """The perfect subtrees of a range of leaves, the largest first."""
+    found = list[Node]()
+    for height in reversed(range((past - start).bit_length())):
+        if (past - start) & 1 << height:
+            found.append((height, start >> height))
+            start += 1 << height
+    return found
+
+
 def subtrees(levels: Sequence[Sequence[bytes]], size: int) -> Sequence[bytes]:
     """The roots of the perfect subtrees over the first hashes of a pyramid, the largest first."""
-    roots, start = list[bytes](), 0
-    for height in reversed(range(size.bit_length())):
-        if size & 1 << height:
-            roots.append(levels[height][start >> height])
-            start += 1 << height
-    return roots
+    return [levels[height][place] for height, place in perfect(0, size)]
 
 
 def joined(roots: Iterable[bytes]) -> bytes:

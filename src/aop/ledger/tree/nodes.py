@@ -3,12 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from aop.ledger.tree import store
-from aop.ledger.tree.hashing import TILE_HEIGHT, Peaks, pyramid
+from aop.ledger.tree.hashing import TILE_HEIGHT, Node, Peaks, perfect, pyramid
 from aop.ledger.tree.store import TILE, TreeBroken
 from aop.store.database import Connection
-
-Node = tuple[int, int]
-"""A perfect subtree: its height, and how many of this height stand before it."""
 
 
 class Nodes:
@@ -57,16 +54,6 @@ def _run(node: Node) -> Node:
     height, place = node
     level, within = divmod(height, TILE_HEIGHT)
     return level, (place << within) // TILE * TILE
-
-
-def perfect(start: int, past: int) -> Sequence[Node]:
-    """The perfect subtrees of a range of leaves, the largest first."""
-    found = list[Node]()
-    for height in reversed(range((past - start).bit_length())):
-        if (past - start) & 1 << height:
-            found.append((height, start >> height))
-            start += 1 << height
-    return found
 
 
 async def peaks_over(connection: Connection, tiles: int) -> Peaks:

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aop.ledger.tree.hashing import EMPTY_ROOT, joined, node_hash
-from aop.ledger.tree.nodes import Nodes, perfect
+from aop.ledger.tree.hashing import EMPTY_ROOT, joined, node_hash, perfect
+from aop.ledger.tree.nodes import Nodes
 
 LEAVES_AT_ONCE: Final = 16
 """The tiles of so many take some milliseconds to hash, and less than a megabyte."""
@@ -41,17 +41,12 @@ async def consistency(nodes: Nodes, old: int, new: int) -> Sequence[bytes]:
 
 def root_from(number: int, size: int, node: bytes, path: Sequence[bytes]) -> bytes | None:
     """The root that a leaf and its path lead to; None if the path does not fit the place."""
-    sides = list(_sides(number, 0, size))
-    if len(sides) != len(path):
+    neighbours = list(_beside(number, 0, size))
+    if len(neighbours) != len(path):
         return None
-    for is_left, beside in zip(sides, path, strict=True):
-        node = node_hash(beside, node) if is_left else node_hash(node, beside)
+    for (start, _), beside in zip(neighbours, path, strict=True):
+        node = node_hash(beside, node) if start < number else node_hash(node, beside)
     return node
-
-
-def _sides(number: int, start: int, past: int) -> Iterator[bool]:
-    """Whether each neighbour on the way stands to the left, from below."""
-    return (neighbour[0] < number for neighbour in _beside(number, start, past))
 
 
 def _beside(number: int, start: int, past: int) -> Iterator[Range]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from aop.base.recent import RecentlyUsed
+from aop.ledger.model import MAX_OPENING_EVENTS
 from aop.ledger.months import detached_numbers
 from aop.ledger.tree.hashing import HASH_BYTES, split
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
@@ -14,7 +15,6 @@ from aop.store.rows import Row, to_row_or_none, to_rows
 
 TILE: Final = 256
 """How many leaves, or tiles below it, a tile stands for."""
-MAX_OPENING_EVENTS: Final = 3
 _ALL: Final = 2**62
 _OPENING = ", ".join(f"invocation.{name}" for name in OPENING_COLUMNS)
 _EVENT = ", ".join(f"event.{name}" for name in EVENT_COLUMNS)
