@@ -123,12 +123,7 @@ class Journal:
 
     async def accept(self, acceptance: Acceptance, on_sent: OnSent | None = None) -> Place:
         """Returns once the acceptance is durable. From here on the Invocation must end in a terminal."""
-        invocation = acceptance.context.lineage.invocation
-        if invocation in self._open:
-            raise AcceptanceRefused  # being accepted, or running, right here: one batch must not hold an id twice
-        if self._open.is_full:
-            raise AcceptanceFailed  # nothing is sent: an acceptance nobody could keep track of would be forgotten
-        position = self._open.begin(acceptance)
+        invocation, position = self._begin(acceptance)
         match await self._acceptances.write((position, acceptance), on_sent):
             case Written(created_at):
                 self._open.move(invocation, Step.ACCEPTED)
@@ -148,16 +143,27 @@ class Journal:
 
     async def accept_ended(self, acceptance: Acceptance, terminal: Terminal) -> None:
         """Accepts and ends an Invocation in one transaction: its target was refused or its deadline is past."""
+        invocation, position = self._begin(acceptance, terminal)
+        match await self._endings.write((position, acceptance, terminal)):
+            case Written() | Found():
+                self._open.move(invocation, Step.ENDED)
+            case Refused():
+                self._open.move(invocation, Step.NOT_ACCEPTED)
+                raise AcceptanceRefused
+            case NotWritten():
+                self._open.move(invocation, Step.NOT_ACCEPTED)
+                raise AcceptanceFailed
+            case Unknown():
+                self._open.move(invocation, Step.UNANSWERED)
+                raise AcceptanceUnknown
+
+    def _begin(self, acceptance: Acceptance, ending: Terminal | None = None) -> tuple[str, int]:
+        invocation = acceptance.context.lineage.invocation
+        if invocation in self._open:
+            raise AcceptanceRefused  # being accepted, or running, right here: one batch must not hold an id twice
         if self._open.is_full:
-            raise AcceptanceFailed
-        entry = (self._open.begin_ending(), acceptance, terminal)
-        result = await self._endings.write(entry)
-        if isinstance(result, Unknown):
-            self._open.leave_ending(entry)
-            raise AcceptanceUnknown
-        self._open.settle_ending(entry[0])
-        if isinstance(result, Refused | NotWritten):
-            raise AcceptanceRefused if isinstance(result, Refused) else AcceptanceFailed
+            raise AcceptanceFailed  # nothing is sent: an acceptance that is not in the table would be forgotten
+        return invocation, self._open.begin(acceptance, ending)
 
     async def request_cancel(self, invocation: str) -> None:
         """Notes that the caller left, before the work is stopped. A failing store changes nothing."""
@@ -245,10 +251,11 @@ class Journal:
 
     async def _probe_endings(self) -> None:
         """An unanswered one is there with its terminal, or it is not there; checkpoints may pass it either way."""
-        for batch in _batches(self._open.unanswered_endings()):
-            for entry, result in zip(batch, await asyncio.gather(*map(self._endings.probe, batch)), strict=True):
+        for batch in _batches(self._open.unconfirmed_endings()):
+            results = await asyncio.gather(*map(self._endings.probe, batch))
+            for (_, acceptance, _), result in zip(batch, results, strict=True):
                 if not isinstance(result, Unknown):
-                    self._open.settle_ending(entry[0])
+                    self._open.move(acceptance.context.lineage.invocation, Step.ENDED)
 
     async def _write_deferred(self) -> None:
         for batch in _batches(self._open.deferred()):

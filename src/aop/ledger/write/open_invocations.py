@@ -18,7 +18,7 @@ MAX_UNCONFIRMED = 2_000
 
 
 class State(StrEnum):
-    """UNCONFIRMED: nobody knows whether it was accepted. DEFERRED: its terminal waits for the store. LEFT: the store
+    """UNCONFIRMED: it is not known whether it was accepted. DEFERRED: its terminal waits for the store. LEFT: the store
     denied its terminal, so this process has wrong facts about it and the next epoch ends it."""
 
     ACCEPTING = "accepting"
@@ -29,6 +29,8 @@ class State(StrEnum):
 
 
 class Step(StrEnum):
+    """ENDED is also said of an Invocation that was accepted and ended in one write."""
+
     ACCEPTED = "accepted"
     NOT_ACCEPTED = "not accepted"
     UNANSWERED = "unanswered"
@@ -41,11 +43,12 @@ class Step(StrEnum):
 _MOVES: Mapping[State, Mapping[Step, State | None]] = {
     State.ACCEPTING: {
         Step.ACCEPTED: State.RUNNING,
+        Step.ENDED: None,
         Step.NOT_ACCEPTED: None,
         Step.UNANSWERED: State.UNCONFIRMED,
     },
     State.RUNNING: {Step.ENDED: None, Step.NOT_ENDED: State.DEFERRED},
-    State.UNCONFIRMED: {Step.NOT_ACCEPTED: None, Step.NOT_ENDED: State.DEFERRED},
+    State.UNCONFIRMED: {Step.NOT_ACCEPTED: None, Step.ENDED: None, Step.NOT_ENDED: State.DEFERRED},
     State.DEFERRED: {Step.ENDED: None, Step.NOT_ENDED: State.DEFERRED, Step.DENIED: State.LEFT},
     State.LEFT: {Step.ENDED: None, Step.NOT_ENDED: State.LEFT},
 }
@@ -53,8 +56,8 @@ _UNSETTLED = frozenset({State.UNCONFIRMED, State.DEFERRED})
 
 
 class Unsettled(msgspec.Struct, frozen=True):
-    """What the store has not taken yet. Calls that ended at their acceptance are `unconfirmed` too while nobody knows
-    whether they were written. `seconds` is the age of the oldest that is unconfirmed or deferred."""
+    """What the store has not taken yet; calls that ended at their acceptance are `unconfirmed` like others. `seconds`
+    is the age of the oldest that is unconfirmed or deferred."""
 
     unconfirmed: int
     deferred: int
@@ -70,6 +73,8 @@ class Unsettled(msgspec.Struct, frozen=True):
 class _Open:
     position: int
     acceptance: Acceptance
+    ending: Terminal | None
+    """Of one that is accepted and ends in one write."""
     state: State = State.ACCEPTING
     terminal: Facts = ()
     unsettled_since: float | None = None
@@ -80,8 +85,6 @@ class OpenInvocations:
 
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
-        self._endings: dict[int, tuple[AcceptedEnded, float] | None] = {}
-        self._unanswered_endings = 0
         self._counts = dict.fromkeys(State, 0)
         self._next_position = 1
 
@@ -89,46 +92,20 @@ class OpenInvocations:
     def settled_before(self) -> int:
         """Everything accepted at a lower position has its terminal in the store, and nothing more will be."""
         first = next(iter(self._open.values()), None)
-        position = self._next_position if first is None else first.position
-        return min(position, next(iter(self._endings), position))
+        return self._next_position if first is None else first.position
 
     @property
     def is_full(self) -> bool:
         """No further acceptance may be sent, because it could become unconfirmed too."""
-        return self._counts[State.UNCONFIRMED] + self._unanswered_endings >= MAX_UNCONFIRMED
+        return self._counts[State.UNCONFIRMED] >= MAX_UNCONFIRMED
 
     def __contains__(self, invocation: str) -> bool:
         return invocation in self._open
 
-    def begin_ending(self) -> int:
-        """For an Invocation that is accepted and ends in one write. No checkpoint passes it before it was written or
-        never will be."""
-        position = self._take_position()
-        self._endings[position] = None
-        return position
-
-    def leave_ending(self, entry: AcceptedEnded) -> None:
-        """Nobody knows whether it was written."""
-        self._endings[entry[0]] = entry, asyncio.get_running_loop().time()
-        self._unanswered_endings += 1
-
-    def settle_ending(self, position: int) -> None:
-        self._unanswered_endings -= self._endings.pop(position) is not None
-
-    def unanswered_endings(self) -> Sequence[AcceptedEnded]:
-        return [entry for entry, _ in self._left_endings()]
-
-    def _left_endings(self) -> Sequence[tuple[AcceptedEnded, float]]:
-        """With the time since when nobody knows."""
-        return [left for left in self._endings.values() if left is not None] if self._unanswered_endings else ()
-
-    def _take_position(self) -> int:
+    def begin(self, acceptance: Acceptance, ending: Terminal | None = None) -> int:
+        """Its position. No checkpoint passes it before its terminal is in the store, or it is known that nothing is."""
         position, self._next_position = self._next_position, self._next_position + 1
-        return position
-
-    def begin(self, acceptance: Acceptance) -> int:
-        position = self._take_position()
-        self._open[acceptance.context.lineage.invocation] = _Open(position, acceptance)
+        self._open[acceptance.context.lineage.invocation] = _Open(position, acceptance, ending)
         self._counts[State.ACCEPTING] += 1
         return position
 
@@ -149,7 +126,11 @@ class OpenInvocations:
                 entry.unsettled_since = asyncio.get_running_loop().time()
 
     def unconfirmed(self) -> Sequence[tuple[int, Acceptance]]:
-        return [(entry.position, entry.acceptance) for entry in self._in(State.UNCONFIRMED)]
+        return [(one.position, one.acceptance) for one in self._in(State.UNCONFIRMED) if one.ending is None]
+
+    def unconfirmed_endings(self) -> Sequence[AcceptedEnded]:
+        entries = self._in(State.UNCONFIRMED)
+        return [(one.position, one.acceptance, one.ending) for one in entries if one.ending is not None]
 
     def deferred(self) -> Sequence[Facts]:
         return [entry.terminal for entry in self._in(State.DEFERRED)]
@@ -159,9 +140,7 @@ class OpenInvocations:
         since = now = asyncio.get_running_loop().time()
         for state in _UNSETTLED:
             since = min([since, *(entry.unsettled_since or now for entry in self._in(state))])
-        since = min([since, *(left_at for _, left_at in self._left_endings())])
-        unconfirmed = counts[State.UNCONFIRMED] + self._unanswered_endings
-        return Unsettled(unconfirmed, counts[State.DEFERRED], counts[State.LEFT], now - since)
+        return Unsettled(counts[State.UNCONFIRMED], counts[State.DEFERRED], counts[State.LEFT], now - since)
 
     def _in(self, state: State) -> Sequence[_Open]:
         if not self._counts[state]:
