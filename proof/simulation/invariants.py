@@ -93,7 +93,7 @@ class InvocationCheck:
         self._terminal = ending(self._row)
         self._parent_terminal = ending(ledger.get(call.parent or ""))
         self._seen = world.agents.seen.get(call.name)
-        self._deadline = world.begun[call.name] + RELEASES[call.card].card.timeout_ms / 1000
+        self._deadline = world.begun[call.name] + RELEASES[call.card].card.limits.timeout_ms / 1000
         self._recorded_at = 0.0
         if self._row is not None and self._row.terminals:
             self._recorded_at = world.history.happened[int(self._row.terminals[0].durable or 0) - 1].time

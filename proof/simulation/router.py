@@ -127,7 +127,7 @@ class SimulatedRouter:
         watched = tuple(release.watched() for release in RELEASES.values())
         self._take(FrameKind.SNAPSHOT, releases=watched, complete=True)
         for release in RELEASES.values():
-            self.cards.put(release.release_id, release.card)
+            self.cards.keep(release.release_id, release.card, release.card.kept_bytes)
 
     def suspend(self, release: Published) -> None:
         self._revision += 1

@@ -25,7 +25,7 @@ from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.a2a.skill_requests import RequestsOfSkills
 from aop.router.api.delegation import Delegations
-from aop.router.api.invocations import CallSizes, Invocations
+from aop.router.api.invocations import Invocations
 from aop.router.api.nested import NestedInvocationRoutes
 from aop.router.api.proofs import ProofRoutes
 from aop.router.api.reads import LedgerReadRoutes
@@ -119,11 +119,6 @@ async def build(settings: RouterSettings, environment: RouterEnvironment | None 
         return _assemble(parts, fence, opened)
 
 
-def _sequencer(settings: RouterSettings, fence: Fence) -> Sequencer:
-    connected = ledger_connect(settings, MAX_STATEMENT_SECONDS, "aop router sequencer")
-    return Sequencer(connected, Writer(settings.router_id, fence.epoch))
-
-
 def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     settings, foundation, supervisor = parts.settings, parts.foundation, parts.supervisor
     log, metrics, loops, database = foundation.log, foundation.metrics, foundation.loops, foundation.database
@@ -136,7 +131,8 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     loops.start("epoch watch", epochs.turn)
     loops.start("checkpoints", Checkpoints(database, parts.journal).turn, needed=False)
     loops.start("months", months.turn, needed=False)
-    sequencer = _sequencer(settings, fence)
+    connect = ledger_connect(settings, MAX_STATEMENT_SECONDS, "aop router sequencer")
+    sequencer = Sequencer(connect, Writer(settings.router_id, fence.epoch))
     parts.counts.numbering(sequencer)
     loops.start("sequencer", sequencer.turn, needed=False)
 
@@ -212,17 +208,15 @@ def _invocation_routes(
         seconds=settings.resolve_timeout_ms / 1000,
         answer_limit=settings.control_plane_response_limit_bytes,
     )
-    max_input_bytes = unit.invocation_request_max_bytes
-    phase_kinds = parts.counts.phase_kinds
-    call_limits = CallLimits(unit.invocation_deadline_ms, max_input_bytes)
+    clock, phase_kinds = parts.environment.clock, parts.counts.phase_kinds
+    max_bytes = unit.invocation_request_max_bytes
+    call_limits = CallLimits(unit.invocation_deadline_ms, max_bytes, unit.sse_frame_max_bytes)
     boundary = AcceptanceBoundary(parts.journal, parts.checks, call_limits, agents)
-    clock = parts.environment.clock
     execution = Execution(parts.checks, parts.journal, parts.supervisor, parts.foundation.log, parts.counts, clock)
-    sizes = CallSizes(max_input_bytes, unit.sse_frame_max_bytes)
-    invocations = Invocations(resolution, boundary, execution, parts.supervisor, phase_kinds, sizes)
+    invocations = Invocations(resolution, boundary, execution, parts.supervisor, phase_kinds, call_limits)
     delegations = Delegations(issuer, credential.private_key.delegation_key(), lambda: clock().timestamp())
     roots, children = slots
-    nested = NestedInvocationRoutes(ledger, resolution, invocations, phase_kinds.resolve, max_input_bytes)
+    nested = NestedInvocationRoutes(ledger, resolution, invocations, phase_kinds.resolve, max_bytes)
     return [
         *invocations.routes(settings.service_principals, roots),
         *nested.routes(delegations, children),

@@ -29,7 +29,13 @@ from aop.contracts.invocation import RouterDispatch
 from aop.net.asgi import Disconnect
 from aop.router.a2a.outcome import Outcome
 from aop.router.api.answers import id_headers, outcome_response
-from aop.router.invocation.acceptance import AcceptanceBoundary, AuthorizedCall, EndedAtAcceptance, span_attributes
+from aop.router.invocation.acceptance import (
+    AcceptanceBoundary,
+    AuthorizedCall,
+    CallLimits,
+    EndedAtAcceptance,
+    span_attributes,
+)
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.running import RunningInvocation, StopReason
 from aop.router.invocation.supervisor import InvocationSupervisor
@@ -52,13 +58,6 @@ CONTEXT_BYTES = 64 * 1024
 _decode = msgspec.json.Decoder(RouterDispatch).decode
 
 
-class CallSizes(msgspec.Struct, frozen=True):
-    """In bytes: of the caller's own body, and of a frame."""
-
-    request: int
-    frame: int
-
-
 class Invocations:
     def __init__(
         self,
@@ -67,12 +66,12 @@ class Invocations:
         execution: Execution,
         supervisor: InvocationSupervisor,
         phase_kinds: InvocationPhases,
-        sizes: CallSizes,
+        limits: CallLimits,
     ) -> None:
         self._resolution, self._boundary, self._execution = resolution, boundary, execution  # steps 4, 5 and 6, 7 and 8
         self._supervisor = supervisor
         self._phase_kinds = phase_kinds
-        self._sizes = sizes
+        self._limits = limits
 
     def routes(self, principals: ServicePrincipals, roots: Slots) -> Sequence[Route]:
         """`POST /internal/v1/invocations`: executes an authorized root Invocation for the Control Plane."""
@@ -86,7 +85,7 @@ class Invocations:
         return [Route("POST", path, self.dispatch, Envelope.INVOCATION, authenticate, roots, spanned=spanned)]  # 2
 
     async def dispatch(self, request: Request) -> RouteAnswer:
-        raw = await receive_json(request, self._sizes.request + CONTEXT_BYTES)  # 3
+        raw = await receive_json(request, self._limits.request_bytes + CONTEXT_BYTES)  # 3
         # Its time runs from here: what the sender needed for its body takes nothing from the Agent.
         received, phases = asyncio.get_running_loop().time(), RequestPhases()
         body = await checked_json(request, document("router-dispatch/3"), raw)
@@ -161,7 +160,7 @@ class Invocations:
     def _streamed(self, running: RunningInvocation) -> EventStream:
         """Stream mode: a task of the supervisor does the work, whoever waits for it."""
         running.phases.end()  # its task enters the next one, a little later
-        delivery = self._execution.open_stream(running, self._sizes.frame)
+        delivery = self._execution.open_stream(running, self._limits.frame_bytes)
         self._supervisor.start(running, self._run(running))  # 7, 8
         headers = id_headers(running.lineage)
         return EventStream(  # 9

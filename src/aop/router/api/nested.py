@@ -20,7 +20,7 @@ from aop.ledger.read.reader import LedgerReader
 from aop.router.api.delegation import Delegations
 from aop.router.api.invocations import Invocations
 from aop.router.invocation.acceptance import AuthorizedCall
-from aop.router.invocation.parents import require_running_parent
+from aop.router.invocation.parents import require_one_more_child
 from aop.router.targets.resolution import Resolution
 from aop.serving.edge.admission import Slots
 from aop.serving.edge.body import read_json
@@ -54,7 +54,7 @@ class NestedInvocationRoutes:
         body = await read_json(request, document("nested-invocation-request/2"), self._max_bytes)
         nested = _decode(body.raw)
         require_agreement(request, stream=nested.stream)
-        await require_running_parent(self._ledger, claims)
+        require_one_more_child(await self._ledger.parent(claims.invocation_id, claims.root_task_id), claims)
         lineage = claims.child(new_id("inv"))
         phases.enter(self._phase)
         version = await self._resolution.installed(

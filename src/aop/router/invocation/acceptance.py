@@ -44,10 +44,11 @@ class EndedAtAcceptance(msgspec.Struct, frozen=True):
 
 
 class CallLimits(msgspec.Struct, frozen=True):
-    """Of any call; a Card may set lower ones."""
+    """Of any call, whose Card may set lower ones: its time, the caller's own body and a frame, in bytes."""
 
     deadline_ms: int
-    input_bytes: int
+    request_bytes: int
+    frame_bytes: int
 
 
 class AcceptanceBoundary:
@@ -60,9 +61,9 @@ class AcceptanceBoundary:
 
         A check that takes until the deadline is no refusal: the call is accepted and ends `timed_out`.
         """
-        if len(call.content) > min(self._limits.input_bytes, card.max_input_bytes):
+        if len(call.content) > min(self._limits.request_bytes, card.limits.max_input_bytes):
             raise PayloadTooLarge("input", reason=Reason.INPUT_SIZE)
-        deadline = call.received + min(self._limits.deadline_ms, card.timeout_ms) / 1000
+        deadline = call.received + min(self._limits.deadline_ms, card.limits.timeout_ms) / 1000
         schema = card.skills[call.context.capability].input
         try:
             await self._checks.require_input(schema, call.content, call.value, deadline)
@@ -92,7 +93,7 @@ class AcceptanceBoundary:
                 return EndedAtAcceptance(Outcome(terminal))
             span, context = call.phases.span, call.context
             named = () if span is None else (span.header_of(agent_span_id(context.lineage.invocation)),)
-            conversation = AgentConversation(self._agents, card.endpoint, context, card.max_output_bytes, named)
+            conversation = AgentConversation(self._agents, card.endpoint, context, card.limits.max_output_bytes, named)
             # Delegation and credential are made while the acceptance is being committed. If it fails, nobody uses them.
             write = requests.stream if call.stream else requests.send
             prepare = partial(conversation.prepare, write, call.content, now + left)
@@ -124,7 +125,7 @@ def _opening(call: AuthorizedCall, card: TargetCard, left: float) -> tuple[Openi
         return Opening.CREATED, TIMED_OUT
     if card.authentication is not AuthenticationType.HTTP_BEARER:
         return Opening.ROUTING, Terminal(EventType.FAILED, ErrorCode.AGENT_AUTH_UNSUPPORTED)
-    if call.stream and not card.streaming:
+    if call.stream and not card.limits.streaming:
         return Opening.ROUTING, Terminal(EventType.FAILED, ErrorCode.ROUTE_NOT_FOUND, Reason.STREAMING_NOT_DECLARED)
     return Opening.STARTED, None
 

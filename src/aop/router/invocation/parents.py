@@ -13,10 +13,6 @@ MAX_IN_ROOT_TASK = 5000
 PROBE_SECONDS = 1.0
 
 
-async def require_running_parent(ledger: LedgerReader, claims: DelegationClaims) -> None:
-    require_one_more_child(await ledger.parent(claims.invocation_id, claims.root_task_id), claims)
-
-
 def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims) -> None:
     """The parent's facts must agree with the delegation, and the parent must be running and allowed one more child."""
     if parent is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from aop.contracts.card import AgentCard, AuthenticationType
+from aop.contracts.card import AgentCard, AuthenticationType, Limits
 from aop.net.origin import Endpoint
 
 _KEPT_BYTES = 2_000
@@ -28,10 +28,7 @@ class TargetCard:
     digest: str
     endpoint: Endpoint
     authentication: AuthenticationType
-    timeout_ms: int
-    max_input_bytes: int
-    max_output_bytes: int
-    streaming: bool
+    limits: Limits
     required_permissions: Mapping[str, frozenset[str]]
     skills: Mapping[str, SkillSchemas]
     kept_bytes: int
@@ -51,10 +48,7 @@ def target_card(document: bytes, digest: str) -> TargetCard:
         digest=digest,
         endpoint=Endpoint.parse(card.protocol.endpoint),
         authentication=card.authentication.type,
-        timeout_ms=card.limits.timeout_ms,
-        max_input_bytes=card.limits.max_input_bytes,
-        max_output_bytes=card.limits.max_output_bytes,
-        streaming=card.limits.streaming,
+        limits=card.limits,
         required_permissions={skill.id: frozenset(skill.required_permissions) for skill in card.skills},
         skills=skills,
         kept_bytes=_KEPT_BYTES + _KEPT_BYTES_PER_SKILL * len(skills) + schemas + 10 * permissions,

@@ -44,21 +44,11 @@ _RELAYED = frozenset(
 )
 
 
-class CardCache:
-    """Cards by Release and digest; a change of the Release drops its Card. Its limits are in number and in bytes."""
+class CardCache(RecentlyUsed[str, TargetCard]):
+    """Cards by Release; a change of the Release drops its Card. Its limits are in number and in bytes."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._cards: RecentlyUsed[str, TargetCard] = RecentlyUsed(max_bytes, max_items=_MAX_CARDS)
-
-    def get(self, release_id: str, digest: str) -> TargetCard | None:
-        card = self._cards.find(release_id)
-        return card if card is not None and card.digest == digest else None
-
-    def put(self, release_id: str, card: TargetCard) -> None:
-        self._cards.keep(release_id, card, card.kept_bytes)
-
-    def forget(self, release_id: str) -> None:
-        self._cards.forget(release_id)
+        super().__init__(max_bytes, max_items=_MAX_CARDS)
 
 
 class Resolution:
@@ -88,13 +78,13 @@ class Resolution:
         """
         release, digest = context.pin.release, context.pin.card_digest
         if self._topology.vouches_for(release, digest):
-            cached = self._cards.get(release, digest)
-            if cached is not None and _is_of(cached, context):
+            cached = self._cards.find(release)
+            if cached is not None and cached.digest == digest and _is_of(cached, context):
                 return cached
         request = ResolveAgentRequest.of(context)
         card = _agreed(await self._ask("resolve-agent", request, ResolvedAgent, trace_headers), context)
         if self._topology.vouches_for(release, digest):
-            self._cards.put(release, card)
+            self._cards.keep(release, card, card.kept_bytes)
         return card
 
     async def installed(self, request: ResolveInstalledVersionRequest, trace_headers: Headers = ()) -> InstalledVersion:

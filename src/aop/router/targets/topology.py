@@ -44,7 +44,7 @@ class _Observed:
 class Topology:
     """The watched state. Refusals hold whether the source is live or not; a Card is trusted only while it is."""
 
-    def __init__(self, clock: Clock, forget_card: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, clock: Clock, forget_card: Callable[[str], object] = lambda _: None) -> None:
         self._clock = clock
         self._forget_card = forget_card
         self._state = SourceState.INITIALIZING
