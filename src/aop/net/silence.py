@@ -7,7 +7,6 @@ used: it also counts while the peer's machine answers and only its window is clo
 import asyncio
 import socket
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import Final, Protocol
 
 from aop.net.sockets import PEER_SILENCE_SECONDS, unanswered
@@ -49,16 +48,9 @@ class SilenceWatch:
             return
         self.begin()
         for one in waiting:
-            asked, seconds = _unanswered(one.sock)
+            asked, seconds = unanswered(one.sock)
             if not asked:
                 continue
             turns = self._silent[one] = before.get(one, 0) + 1
             if seconds >= PEER_SILENCE_SECONDS and turns >= (_TURNS if asked > 1 else _TURNS_AFTER_ONE):
                 one.abort()
-
-
-def _unanswered(sock: socket.socket | None) -> tuple[int, float]:
-    if sock is not None and sock.family != socket.AF_UNIX:
-        with suppress(OSError):  # closed already
-            return unanswered(sock)
-    return 0, 0.0

@@ -60,16 +60,18 @@ def stream_socket(address: str) -> socket.socket:
     return sock
 
 
-def unanswered(sock: socket.socket) -> tuple[int, float]:
+def unanswered(sock: socket.socket | None) -> tuple[int, float]:
     """How often the peer's machine was asked in vain, and for how long it has acknowledged nothing, in seconds.
 
     A peer that only rests acknowledges every probe of its closed window.
     """
-    if not _TELLS_SILENCE:
+    if not _TELLS_SILENCE or sock is None or sock.family == socket.AF_UNIX:
         return 0, 0.0
-    retransmits, probes, quiet_ms = _TCP_INFO.unpack(
-        sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
-    )
+    try:
+        state = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
+    except OSError:  # closed already
+        return 0, 0.0
+    retransmits, probes, quiet_ms = _TCP_INFO.unpack(state)
     return max(retransmits, probes), quiet_ms / 1000
 
 
@@ -92,7 +94,7 @@ def connected_to_path(path: str) -> socket.socket:
     return sock
 
 
-def listening_socket(host: str, port: int, *, reuse_port: bool = False) -> socket.socket:
+def listening_socket(host: str, port: int) -> socket.socket:
     """A socket that already listens on a literal address; its accepted sockets inherit the options.
 
     Raises OSError that names the address, for one when the port is taken.
@@ -100,8 +102,6 @@ def listening_socket(host: str, port: int, *, reuse_port: bool = False) -> socke
     sock = stream_socket(host)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if reuse_port:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         if sock.family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         # The kernel's default lets one stalled reader hold megabytes.
@@ -118,7 +118,7 @@ def listening_socket(host: str, port: int, *, reuse_port: bool = False) -> socke
 def listening_path(path: str, like: os.stat_result | None = None) -> socket.socket:
     """A socket that already listens on a path, for the user and the group of this process, or for those of another one.
 
-    It stays there when nobody listens any more, and the next one replaces it: to remove it at the end could remove
+    It stays there when no one listens any more, and the next one replaces it: to remove it at the end could remove
     that of a successor. OSError, for one when somebody still listens there.
     """
     sock = stream_socket(path)
@@ -150,7 +150,7 @@ def _permit(path: str, like: os.stat_result | None) -> None:
 
 
 def is_answered(path: str) -> bool:
-    """Whether somebody listens there. What is no socket is nobody's to remove either."""
+    """Whether a process listens there. What is no socket is not removed either."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.setblocking(False)
         try:
@@ -163,13 +163,13 @@ def is_answered(path: str) -> bool:
 
 
 def inherited_socket(environment: Mapping[str, str]) -> socket.socket | None:
-    """The one listening socket that whoever started this very process handed to it."""
+    """The one listening socket that the starter of this very process handed to it."""
     handed = inherited_sockets(environment, 1)
     return handed[0] if handed else None
 
 
 def inherited_sockets(environment: Mapping[str, str], max_count: int) -> Sequence[socket.socket]:
-    """Listening sockets that whoever started this very process handed to it: LISTEN_FDS and LISTEN_PID of systemd.
+    """Listening sockets that the starter of this very process handed to it: LISTEN_FDS and LISTEN_PID of systemd.
 
     Variables meant for another process, such as its parent, are not followed, and neither are more than `max_count`.
     """

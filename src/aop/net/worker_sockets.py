@@ -2,7 +2,7 @@
 
 Calls that are written together share a commit, so it matters which worker they come to. Where the workers of two units
 each have their own to talk to, groups are as large as with one process for each unit. A peer that finds no such socket,
-or nobody at it, takes the shared one.
+or no one at it, takes the shared one.
 """
 
 import os
@@ -27,7 +27,7 @@ def is_of_worker(path: str, shared: str) -> bool:
 
 
 def listening_worker_paths(path: str, workers: int) -> Sequence[socket.socket]:
-    """One for each worker, in their order, for whoever may use the shared one. OSError when one of them cannot be
+    """One for each worker, in their order, for the users of the shared one. OSError when one of them cannot be
     listened on; then none is.
 
     What a start with more workers left behind is removed: peers count what is there.
@@ -49,8 +49,8 @@ def listening_worker_paths(path: str, workers: int) -> Sequence[socket.socket]:
 
 
 def leave_worker_paths(opened: Sequence[socket.socket]) -> None:
-    """From here on peers connect to the shared one. Nobody else can have a path as long as it is listened on, so what
-    is removed is no successor's."""
+    """From here on peers connect to the shared one. No other process can have a path as long as it is listened on, so
+    what is removed is no successor's."""
     for sock in opened:
         with suppress(OSError):
             os.unlink(sock.getsockname())
@@ -74,7 +74,7 @@ class NearestWorkers:
 
 
 def _workers_at(path: str) -> int:
-    """How many sockets of workers there are. Whoever else may write to the folder could put one there, and would be
+    """How many sockets of workers there are. Another user who may write to the folder could put one there, and would be
     sent calls with their tokens: only those of the owner of the shared one count, of this user and of root."""
     try:
         trusted = {os.stat(path).st_uid, os.geteuid(), 0}

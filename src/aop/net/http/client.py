@@ -150,7 +150,7 @@ class HttpClient:
     async def open(
         self, target: Target, method: str, request: bytes, deadline: float, max_body: int, *, whole: bool = False
     ) -> StreamedAnswer:
-        """Sends these bytes, and gives the answer once its head is read, or the whole of it. Whoever opens it leaves
+        """Sends these bytes, and gives the answer once its head is read, or the whole of it. The caller leaves
         it, and until then no other request goes over its connection."""
         pool = self._pool
         connection = pool.idle(target, deadline) or await pool.new(target, deadline)

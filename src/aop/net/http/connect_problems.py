@@ -18,7 +18,7 @@ _CERTIFICATE_PROBLEMS: Final[Mapping[int, str]] = {
 
 
 def is_untrusted(failed: ConnectFailed) -> bool:
-    """Whether nobody whom the caller trusts vouches for the certificate."""
+    """Whether no authority that the caller trusts vouches for the certificate."""
     cause = failed.__cause__
     return isinstance(cause, ssl.SSLCertVerificationError) and cause.verify_code in _UNTRUSTED
 

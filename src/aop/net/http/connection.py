@@ -101,7 +101,7 @@ class Connection(asyncio.Protocol):
         return self._taken()
 
     async def hand_to(self, take: TakePiece) -> bool:
-        """Calls this with each piece, as it comes and without waking whoever awaits this. True once it said that the
+        """Calls this with each piece, as it comes and without waking its caller. True once it said that the
         next one has to wait, False at the end of the answer; raises what it raised."""
         reader = self.reader
         while True:

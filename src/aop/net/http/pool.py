@@ -1,4 +1,4 @@
-"""The connections of one client: dialed at judged addresses, and kept briefly when idle, newest first."""
+"""The connections of one client: dialed at judged addresses, and held briefly when idle, newest first."""
 
 import asyncio
 import socket

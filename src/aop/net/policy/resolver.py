@@ -1,4 +1,4 @@
-"""Resolves names within bounds: a name server that hangs costs its own callers their time and nobody else's."""
+"""Resolves names within bounds: a name server that hangs costs its own callers their time and no others."""
 
 import asyncio
 import socket

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
-from aop.net.server.neighbours import Precedence, Recalled
+from aop.net.server.neighbours import OwnerWorks, Precedence
 
 # While turns of the loop are long, one connection a turn is too few for those who wait.
 _ACCEPTS_A_TURN: Final = 16
@@ -23,7 +23,7 @@ class Acceptor:
         self,
         listener: socket.socket,
         precedence: Precedence,
-        admit: Callable[[socket.socket, Recalled | None], None],
+        admit: Callable[[socket.socket, OwnerWorks | None], None],
         failed: Callable[[], None],
     ) -> None:
         self._listener = listener

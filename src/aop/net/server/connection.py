@@ -1,4 +1,4 @@
-"""One server connection: one request at a time, each with its deadlines, then closed or kept for the next."""
+"""One server connection: one request at a time, each with its deadlines, then closed or held for the next."""
 
 import asyncio
 import socket
@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from aop.net.asgi import Scope
 from aop.net.server.exchange import Address, Exchange
 from aop.net.server.limits import ConnectionEvent, Note, ServerLimits
-from aop.net.server.neighbours import Recalled
+from aop.net.server.neighbours import OwnerWorks
 from aop.net.server.pace import CloseTimer, Pace
 from aop.net.server.request import BadRequest, RequestReader
 from aop.net.server.response import empty_answer
@@ -53,13 +53,13 @@ class ServerConnection(asyncio.Protocol):
         "_transport",
         "_written",
         "max_write_bytes",
-        "recalled",
+        "owner_works",
         "writable",
     )
 
     def __init__(self, server: Host, loop: asyncio.AbstractEventLoop) -> None:
         self.writable = True
-        self.recalled: Recalled | None = None
+        self.owner_works: OwnerWorks | None = None
         self.max_write_bytes = server.limits.max_write_bytes
         self._server = server
         self._idle = server.idle
@@ -163,7 +163,7 @@ class ServerConnection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def may_stay_open(self) -> bool:
-        return not self._server.draining and (self.recalled is None or not self.recalled())
+        return not self._server.draining and (self.owner_works is None or not self.owner_works())
 
     def exchange_finished(self, *, keep_alive: bool) -> None:
         self._exchange = None

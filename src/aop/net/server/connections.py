@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from aop.net.server.connection import ServerConnection
 from aop.net.server.limits import ConnectionEvent, Note, ServerLimits
-from aop.net.server.neighbours import Recalled
+from aop.net.server.neighbours import OwnerWorks
 from aop.net.silence import SilenceWatch
 
 _MAX_REFUSED: Final = 32
@@ -94,13 +94,13 @@ class Connections:
     def __iter__(self) -> Iterator[ServerConnection]:
         return iter(tuple(self._open))
 
-    def admit(self, sock: socket.socket, recalled: Recalled | None = None) -> None:
+    def admit(self, sock: socket.socket, owner_works: OwnerWorks | None = None) -> None:
         full = len(self._open) - len(self._leaving) >= self._limits.max_connections
         if full and not self._give_way():
             self._refuse(sock)
             return
         connection = self._make()
-        connection.recalled = recalled
+        connection.owner_works = owner_works
         self._open.add(connection)
         self._silence.begin()
         self._changed()

@@ -45,7 +45,3 @@ class ConnectionEvent(StrEnum):
 
 
 Note = Callable[[ConnectionEvent], None]
-
-
-def not_noted(event: ConnectionEvent) -> None:
-    """For an owner that counts nothing."""

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 NEIGHBOURS_SECONDS: Final = 0.001
 """What neighbours with fewer connections have to take the next ones."""
 
-Recalled = Callable[[], bool]
+OwnerWorks = Callable[[], bool]
 """Whether the process that a connection is meant for works again, so that its peer had better connect anew."""
 
 
@@ -32,8 +32,8 @@ class Precedence(Protocol):
     def is_left(self) -> bool:
         """Whether that one leaves it, asked when it has had time to take it."""
 
-    def taken(self) -> Recalled | None:
-        """Told of each connection that this process took. None when it may stay here."""
+    def taken(self) -> OwnerWorks | None:
+        """Called for each connection that this process took. None when it may stay here."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from aop.net.server.limits import ServerLimits
 End = Callable[[], None]
 
 _SAMPLES: Final = 15
-"""In one window. A slow peer is found at most one fifteenth of the window late."""
+"""In one window. A slow peer is cut at most one fifteenth of the window late."""
 
 
 def _nothing() -> None: ...

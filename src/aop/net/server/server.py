@@ -9,13 +9,13 @@ from aop.net.server.acceptor import Acceptor
 from aop.net.server.connection import ServerConnection
 from aop.net.server.connections import Connections
 from aop.net.server.exchange import Exchange
-from aop.net.server.limits import Note, ServerLimits, not_noted
+from aop.net.server.limits import Note, ServerLimits
 from aop.net.server.neighbours import (
     NEIGHBOURS_SECONDS,
     Neighbours,
     NoNeighbours,
+    OwnerWorks,
     Precedence,
-    Recalled,
     WorkerSocket,
 )
 from aop.net.server.response import empty_answer
@@ -25,7 +25,7 @@ _NO_NEIGHBOURS = NoNeighbours()
 
 
 class _ByCount:
-    """Of a socket that all share: whoever has clearly fewer connections comes first, but is not waited for twice."""
+    """Of a socket that all share: a process with clearly fewer connections comes first, but is waited for once."""
 
     def __init__(self, neighbours: Neighbours) -> None:
         self._lag = neighbours.lag
@@ -36,12 +36,8 @@ class _ByCount:
     def is_left(self) -> bool:
         return True
 
-    def taken(self) -> Recalled | None:
+    def taken(self) -> OwnerWorks | None:
         return None
-
-
-def _overloaded() -> bytes:
-    return empty_answer(503)
 
 
 class HttpServer:
@@ -55,8 +51,8 @@ class HttpServer:
         app: ASGIApp,
         limits: ServerLimits = _DEFAULT_LIMITS,
         *,
-        note: Note = not_noted,
-        refusal: Callable[[], bytes] = _overloaded,
+        note: Note = lambda _: None,
+        refusal: Callable[[], bytes] = lambda: empty_answer(503),
         neighbours: Neighbours = _NO_NEIGHBOURS,
     ) -> None:
         self.limits = limits

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Final
 
-from aop.net.server.neighbours import NEIGHBOURS_SECONDS, Recalled
+from aop.net.server.neighbours import NEIGHBOURS_SECONDS, OwnerWorks
 
 _BYTES: Final = 4
 _OWNER_SECONDS: Final = 0.25
@@ -38,7 +38,7 @@ class ConnectionCounts:
         return cls(descriptor, count)
 
     def end(self, number: int) -> None:
-        """Of a worker whose process is gone: nobody waits for it."""
+        """Of a worker whose process is gone: no one waits for it."""
         self._counts[number - 1] = _GONE
 
     def place(self, number: int) -> "WorkerCount":
@@ -49,7 +49,7 @@ class WorkerCount:
     """That of one worker, and what the others say to it."""
 
     def __init__(self, counts: memoryview, changes: memoryview, place: int) -> None:
-        """`changes` has how often each count was told, so that one that is what it was before is no silence."""
+        """`changes` has how often each count was written, so that one that is what it was before is no silence."""
         self._counts = counts
         self._changes = changes
         self._place = place
@@ -78,7 +78,7 @@ class WorkerFirst:
     go back to their owner when it works again."""
 
     def __init__(self, mine: WorkerCount, owner: Callable[[], tuple[int, int]], *, is_owner: bool) -> None:
-        """`owner` tells its count, and how often it was told."""
+        """`owner` returns its count, and how often it was written."""
         self._mine = mine
         self._owner = owner
         self._is_owner = is_owner
@@ -95,7 +95,7 @@ class WorkerFirst:
     def is_left(self) -> bool:
         return self._owner() == self._before
 
-    def taken(self) -> Recalled | None:
+    def taken(self) -> OwnerWorks | None:
         """An owner that left one is stuck until it does something."""
         if self._is_owner:
             return None
