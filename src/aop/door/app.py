@@ -27,7 +27,7 @@ from aop.serving.edge.request_log import UnitLog
 from aop.serving.edge.response import Response
 from aop.serving.edge.routing import Access, Call, Route, RouteAnswer
 from aop.serving.edge.streaming import CancelOnDisconnect
-from aop.serving.unit.background import Observed, start_telemetry, unit_loops
+from aop.serving.unit.background import UnitContext, start_telemetry, unit_loops
 from aop.serving.unit.health import Readiness, health_routes
 from aop.serving.unit.unit import Unit
 from aop.serving.workers.worker_group import WorkerGroup
@@ -48,7 +48,7 @@ async def build(
         opened.push_async_callback(gateway.close)
         loops = unit_loops(log, metrics)
         opened.push_async_callback(loops.close)
-        tracing = start_telemetry(settings.telemetry, Observed(log, metrics, loops, Resolver()), opened)
+        tracing = start_telemetry(settings.telemetry, UnitContext(log, metrics, loops, Resolver()), opened)
         readiness = Readiness({"gateway": gateway.check, "loops": loops.check}, log, metrics)
         parts = DoorParts(settings, gateway, log, metrics, loops, opened, group)
         judgements = Judgements(gateway.judge, settings.max_judged)

@@ -19,7 +19,7 @@ class Slots:
         return self._taken
 
     def take(self) -> None:
-        """Overloaded when there is none; whoever took one gives it back, whatever happens."""
+        """Overloaded when there is none; the caller gives it back, whatever happens."""
         if not self._open or self._taken >= self._limit:
             raise Overloaded("no free slot" if self._open else "draining")
         self._taken += 1

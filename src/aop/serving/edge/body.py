@@ -1,6 +1,6 @@
 """JSON request bodies: media type, size, receipt deadline, strict JSON, then the document's schema, in that order.
 
-A long body is read in a schema process: strict JSON of a megabyte can take 0.3 s, and nobody may hold up the loop.
+A long body is read in a schema process: strict JSON of a megabyte can take 0.3 s, and no request may hold up the loop.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ READING_SECONDS = 30.0
 
 
 class CallerLeft(Refusal):
-    """The caller went away before anything was begun for it; nobody is left to answer."""
+    """The caller went away before anything was begun for it; there is no one left to answer."""
 
     code = InvalidRequest.code
 
@@ -93,7 +93,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     declared = request.single_header(b"content-length")
     if declared is not None and int(declared) > limit:
         raise PayloadTooLarge("declared length", reason=Reason.BODY_SIZE)
-    whole = request.whole_body()
+    whole = request.server.whole_body()
     if whole is None:
         return await _receive_in_time(request, limit)
     if len(whole) > limit:

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
+from prometheus_client import CollectorRegistry, Gauge, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -98,11 +98,11 @@ class UnitMetrics:
             ("unit", "route", "method"),
             BUCKETS,
         )
-        self._refused = Counter(
-            "aop_admission_refusals_total",
+        self._refused = Counts(
+            self.registry,
+            "aop_admission_refusals",
             "Requests refused because the unit had no free slot or was draining.",
             ("unit", "route"),
-            registry=self.registry,
         )
         self._ready = Gauge(
             "aop_ready", "1 while this readiness check passes.", ("unit", "check"), registry=self.registry
@@ -132,7 +132,7 @@ class UnitMetrics:
         observe(seconds)
 
     def refused(self, route: str) -> None:
-        self._refused.labels(self.unit, route).inc()
+        self._refused.of(self.unit, route)()
 
     def connection_events(self, outcomes: Iterable[str]) -> Mapping[str, Increment]:
         """What the unit did to connections by itself, by what it was."""

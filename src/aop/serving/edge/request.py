@@ -30,7 +30,7 @@ class Request(msgspec.Struct):
     failure: StreamFailure | None = None
     """How the stream failed that answered it: its status was sent before that was certain."""
     grant: object = None
-    """What authentication found beside the caller, for the one route that needs it."""
+    """What authentication returns with the caller, for the one route that needs it."""
     close_connection: bool = False
     workers: SchemaWorkers | None = None
     """Where long bodies are read; without them they are read at once."""
@@ -70,10 +70,6 @@ class Request(msgspec.Struct):
     @property
     def server(self) -> OwnServer:
         return own_server(self.scope)
-
-    def whole_body(self) -> bytes | None:
-        """The body, when all of it has arrived already."""
-        return self.server.whole_body()
 
     def header_values(self, name: bytes) -> Sequence[bytes]:
         """Every value sent under this lowercase name, in order."""

@@ -52,7 +52,7 @@ class CancelOnDisconnect:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A fault of the source cuts the connection, so that nobody takes half an answer for a whole one."""
+    """A fault of the source cuts the connection, so that half an answer is not taken for a whole one."""
 
     source: AsyncGenerator[bytes, None]
     content_type: tuple[bytes, bytes]
@@ -97,7 +97,7 @@ async def deliver_source(
 class EventStream:
     """Sends each piece of the source at once, as it is.
 
-    Whoever makes the pieces may also write them itself, while the source has none and waits for one: `write_by` is
+    The maker of the pieces may also write them itself, while the source has none and waits for one: `write_by` is
     given a way to do so, and None at the end.
     """
 

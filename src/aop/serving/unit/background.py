@@ -52,7 +52,7 @@ def schema_workers(log: UnitLog, metrics: UnitMetrics, share: WorkerShare) -> Sc
 
 
 @dataclass(frozen=True)
-class Observed:
+class UnitContext:
     """A unit that tells what it does; `instance` distinguishes it from others of its kind."""
 
     log: UnitLog
@@ -62,7 +62,7 @@ class Observed:
     instance: str | None = None
 
 
-def start_telemetry(settings: TelemetrySettings | None, unit: Observed, opened: AsyncExitStack) -> Tracing | None:
+def start_telemetry(settings: TelemetrySettings | None, unit: UnitContext, opened: AsyncExitStack) -> Tracing | None:
     """What traces requests from now on, until `opened` is closed; None when no collector is named."""
     if settings is None:
         return None

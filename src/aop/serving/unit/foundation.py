@@ -8,7 +8,7 @@ from aop.base.settings import Secret
 from aop.net.policy import Lookup, Resolver
 from aop.serving.edge.metrics import UnitMetrics
 from aop.serving.edge.request_log import UnitLog
-from aop.serving.unit.background import Observed, unit_loops
+from aop.serving.unit.background import UnitContext, unit_loops
 from aop.serving.unit.health import Check
 from aop.serving.unit.unit_settings import UnitSettings
 from aop.serving.unit.write_check import WriteCheck
@@ -26,7 +26,7 @@ class Stores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Foundation(Observed):
+class Foundation(UnitContext):
     database: Database
     writes: WriteCheck
 

@@ -1,4 +1,4 @@
-"""Where a unit listens: on its address, and on a unix socket if it has one. Whoever started it may
+"""Where a unit listens: on its address, and on a unix socket if it has one. The process that started it may
 have opened them."""
 
 import os
@@ -24,16 +24,20 @@ def unit_listeners(serving: Serving, handed: Sequence[socket.socket]) -> Iterato
         _require_agreement(serving, by_address, by_path)
         listeners = list(handed)
         if not by_address:
-            listeners.append(opened.enter_context(_on_address(serving)))
+            with _refusal(serving.address_setting, "address"):
+                address = listening_socket(serving.address.host, serving.address.port)
+            listeners.append(opened.enter_context(address))
         if serving.socket is not None and not by_path:
-            listeners.append(opened.enter_context(_on_path(serving.socket.path, serving.socket.setting)))
+            with _refusal(serving.socket.setting, "path"):
+                path = listening_path(serving.socket.path)
+            listeners.append(opened.enter_context(path))
         yield listeners
 
 
 @contextmanager
 def worker_listeners(serving: Serving, workers: int, log: UnitLog) -> Iterator[Sequence[socket.socket]]:
     """One for each worker, beside the unix socket of the unit; none where there is no place for them: they make calls
-    cheaper, and nobody depends on them."""
+    cheaper, and no one depends on them."""
     opened: Sequence[socket.socket] = ()
     if serving.socket is not None and workers > 1:
         try:
@@ -66,19 +70,10 @@ def _other(setting: str, what: str) -> str:
     return f"{setting}: the socket handed over in {LISTEN_FDS} has another {what}"
 
 
-def _on_address(serving: Serving) -> socket.socket:
+@contextmanager
+def _refusal(setting: str, what: str) -> Iterator[None]:
     try:
-        return listening_socket(serving.address.host, serving.address.port)
+        yield
     except OSError as failure:
-        raise _refused(serving.address_setting, "address", failure) from None
-
-
-def _on_path(path: str, setting: str) -> socket.socket:
-    try:
-        return listening_path(path)
-    except OSError as failure:
-        raise _refused(setting, "path", failure) from None
-
-
-def _refused(setting: str, what: str, failure: OSError) -> CannotStart:
-    return CannotStart(f"{setting}: the {what} cannot be listened on ({os.strerror(failure.errno or 0)})")
+        reason = os.strerror(failure.errno or 0)
+        raise CannotStart(f"{setting}: the {what} cannot be listened on ({reason})") from None

@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 from aop.serving.edge.request_log import Level, UnitLog
@@ -22,11 +22,6 @@ Holding = Callable[[int | None, UnitLog], AbstractAsyncContextManager[None]]
 """What the unit as a whole holds while it runs, by the number of its workers; None when it is one process."""
 
 
-@asynccontextmanager
-async def _nothing_held(_: int | None, __: UnitLog) -> AsyncIterator[None]:
-    yield
-
-
 @dataclass(frozen=True)
 class ServedUnit:
     """A unit as this process serves it."""
@@ -35,7 +30,7 @@ class ServedUnit:
     group: WorkerGroup
     serving: Serving
     build: Callable[[], Awaitable[Unit]]
-    holding: Holding = _nothing_held
+    holding: Holding = lambda _, __: nullcontext()
 
 
 async def serve_alone(unit: ServedUnit, handed: Sequence[socket.socket]) -> None:
@@ -80,7 +75,7 @@ async def _opened(
 ) -> AsyncIterator[tuple[Sequence[socket.socket], asyncio.Event]]:
     """What the unit holds, where it listens, and the event that tells it to stop.
 
-    What it holds comes first, so that a second unit is told of that and not of an address in use. Only one that has to
+    What it holds comes first, so that a second unit fails at that and not at an address in use. Only one that has to
     wait for its store listens before.
     """
     async with AsyncExitStack() as held:

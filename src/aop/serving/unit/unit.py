@@ -42,7 +42,7 @@ _RECORD_SECONDS = 10.0
 
 
 class MustEnd(Exception):
-    """The unit found out that it may not go on; a restart would change nothing. The text is for the operator."""
+    """The unit may not go on; a restart would change nothing. The text is for the operator."""
 
 
 async def _nothing() -> None:
@@ -79,10 +79,10 @@ async def serve(
 ) -> None:
     """Builds the unit, serves until SIGTERM or SIGINT, drains, and returns when nothing of it is left.
 
-    While the store is away it waits instead of building. Whoever has a `stop_event` already gives it as `stop`.
+    While the store is away it waits instead of building. A caller that has a `stop_event` already gives it as `stop`.
 
-    `handed` are sockets that already listen, from whoever started this process; `neighbours` accept from them too, and
-    each of them has one of `by_worker`.
+    `handed` are sockets that already listen, from the process that started this one; `neighbours` accept from them
+    too, and each of them has one of `by_worker`.
     """
     max_connections = require_descriptors(serving.use, serving.max_connections)
     stop = stop or stop_event()
@@ -153,7 +153,7 @@ def tune_gc() -> None:
 async def _accept_last_work(unit: Unit, server: HttpServer, seconds: int) -> None:
     """A balancer needs some time to learn that the unit is not ready. What it sends until then is served.
 
-    Idle connections are closed at the end: a request that just then comes on one would be lost, and by now nobody
+    Idle connections are closed at the end: a request that just then comes on one would be lost, and by now no one
     sends any more. Watches are ended then too, or their readers would come back to this very unit.
     """
     unit.log.event("unit.draining")

@@ -37,7 +37,7 @@ def stop_event() -> asyncio.Event:
 async def once_store_answers(
     begin: Callable[[], Awaitable[T]], listeners: Sequence[socket.socket], stop: asyncio.Event, log: UnitLog
 ) -> T | None:
-    """What `begin` returns; None when the unit is to stop before that. The listeners stay open for whoever serves."""
+    """What `begin` returns; None when the unit is to stop before that. The listeners stay open for the server."""
     server: HttpServer | None = None
     try:
         while not stop.is_set():

@@ -28,7 +28,7 @@ _CLOSING_SECONDS: Final = 8.0
 """What a worker may take beyond its drain and its grace, before it is killed."""
 
 Keep = Callable[[bytes | None, bytes], bytes]
-"""What is kept of the last answer of a worker that is gone, together with that of those before it."""
+"""What is stored of the last answer of a worker that is gone, together with that of those before it."""
 
 
 class WorkersEnded(Exception):
@@ -136,6 +136,8 @@ class Parent:
     async def _run_once(self, worker: _Worker) -> int:
         if self._stopping:  # the pause before this start was longer than the unit lives
             return os.EX_OK
+        # Descriptors keep their numbers in the process that inherits them, so that WORKER can name them. Its end of the
+        # link is closed here once it has it: with a copy open, the end of that process would not end the link.
         ours, theirs = socket.socketpair()
         with theirs:
             listeners, by_worker = (

@@ -19,7 +19,7 @@ from aop.serving.workers.connection_counts import ConnectionCounts, WorkerCount
 from aop.serving.workers.worker_link import LinkLost, WorkerLink
 
 WORKER = "AOP_WORKER"
-"""What a worker is told by its parent: its number, how many there are, and where it finds its sockets."""
+"""What a worker gets from its parent: its number, how many there are, and where it finds its sockets."""
 BUILT = "built"
 ASK_ALL = "all"
 ANSWER_SECONDS = 3.0
@@ -68,7 +68,7 @@ class WorkerPlace:
         return cls(WorkerShare(number, count), link, counts, tuple(listeners[:shared]), tuple(listeners[shared:]))
 
     def neighbours(self) -> WorkerCount:
-        """The other workers, for whoever accepts connections."""
+        """The other workers, for the server that accepts connections."""
         try:
             return ConnectionCounts(self.counts, self.share.count).place(self.share.number)
         finally:

@@ -72,7 +72,7 @@ class WorkerLink:
         """Until the other end has said nothing for some turns, though it was asked in each; before its first word it
         is not asked for one.
 
-        Turns of this loop are counted: while the machine or this process stands still, nobody is silent.
+        Turns of this loop are counted: while the machine or this process stands still, no process is silent.
         """
         turns = 0
         while turns < SILENT_TURNS:
@@ -104,6 +104,8 @@ class WorkerLink:
     def _take(self, message: _Message) -> None:
         self._heard += 1
         if message.question is not None:
+            # In a task of its own: to answer a question of one worker the parent asks all of them, this one included.
+            # A reader that waited for the answer would never read what that needs.
             task = asyncio.create_task(self._answered(message.number, message.question, message.body or b""))
             self._answering.add(task)
             task.add_done_callback(self._answering.discard)
