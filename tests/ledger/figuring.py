@@ -12,7 +12,7 @@ from aop.base.ids import new_hex_id
 from aop.contracts.figures import LATENCY_ERROR, CallCounts, Figures, Latency, Window, WindowFigures
 from aop.contracts.lineage import InvocationRecord
 from aop.ledger.figures.reader import FiguresReader
-from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, Place, terminal_fact
+from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, LastFact, terminal_fact
 from aop.ledger.read.reader import LedgerReader
 from aop.ledger.read.record_filter import ListRead, RecordFilter
 from tests.ledger.test_sequence import rows
@@ -116,7 +116,7 @@ async def require_figures_of_the_list(
         return found
 
 
-async def call(written: Writing, random: Random, begin: datetime, minutes: int) -> Place | None:
+async def call(written: Writing, random: Random, begin: datetime, minutes: int) -> LastFact | None:
     """One call of the time; some of them go on running."""
     at = begin + timedelta(seconds=random.uniform(0, minutes * 60 - 1))
     context = a_context(agent=f"acme:{random.randrange(3)}", capability=f"skill-{random.randrange(3)}")
@@ -127,7 +127,7 @@ async def call(written: Writing, random: Random, begin: datetime, minutes: int) 
     return None
 
 
-async def end(written: Writing, random: Random, place: Place) -> None:
+async def end(written: Writing, random: Random, place: LastFact) -> None:
     terminal = SUCCEEDED
     if random.random() < FAILING:
         terminal = random.choice((LOST, ROUTER_ENDED, TIMED_OUT, CANCELED))
@@ -137,7 +137,7 @@ async def end(written: Writing, random: Random, place: Place) -> None:
 
 async def some(
     written: Writing, random: Random, begin: datetime, number: int, *, minutes: int = MINUTES
-) -> list[Place]:
+) -> list[LastFact]:
     """Returns those that run."""
     made = await asyncio.gather(*(call(written, random, begin, minutes) for _ in range(number)))
     return [place for place in made if place]

@@ -10,7 +10,7 @@ import pytest
 
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id
-from aop.ledger.model import CANCELED, SUCCEEDED, Acceptance, Fact, Place, Progress, progress_fact
+from aop.ledger.model import CANCELED, SUCCEEDED, Acceptance, Fact, LastFact, Progress, progress_fact
 from aop.ledger.write import store
 from aop.ledger.write.group_commit import FENCED
 from aop.local.state import DatabaseUrls
@@ -40,10 +40,10 @@ class Batches:
     async def append(self, facts: Sequence[Fact]) -> set[store.Key]:
         return await store.append(self.connection, ROUTER, self.epoch, facts)
 
-    async def opened(self, count: int) -> Sequence[Place]:
+    async def opened(self, count: int) -> Sequence[LastFact]:
         acceptances = [an_acceptance() for _ in range(count)]
         assert await self.accept(acceptances) == {one.event for one in acceptances}
-        return [Place.opened(one, one.created_at) for one in acceptances]
+        return [LastFact.opened(one, one.created_at) for one in acceptances]
 
     async def counts(self) -> tuple[int, int]:
         return tuple(await self.connection.fetchrow(COUNT))
@@ -92,7 +92,7 @@ async def test_a_batch_with_a_row_that_breaks_a_rule_adds_nothing(stores: Databa
     async with batches(stores.router) as written:
         places = await written.opened(4)
         await written.append([an_end(places[0], SUCCEEDED)])
-        unknown = Place.opened(nobody := an_acceptance(), nobody.created_at)
+        unknown = LastFact.opened(nobody := an_acceptance(), nobody.created_at)
         for ended in ((), (an_end(places[0], CANCELED),)):
             with pytest.raises(asyncpg.ForeignKeyViolationError):
                 await written.append(
@@ -123,7 +123,7 @@ async def test_a_fenced_writer_learns_so_whether_its_batch_is_new_or_there(store
         assert await written.counts() == (3, 2)
 
 
-def _progress(place: Place) -> Fact:
+def _progress(place: LastFact) -> Fact:
     return progress_fact(place, new_hex_id(), utc_now(), Progress(1, 1))
 
 
@@ -149,19 +149,19 @@ async def test_a_lone_row_that_is_there_already_is_not_added_again(stores: Datab
 async def test_what_a_row_follows_is_in_the_ledger_whether_it_comes_alone_or_with_others(stores: DatabaseUrls) -> None:
     async with batches(stores.router) as written:
         places = await written.opened(8)
-        unknown = Place.opened(nobody := an_acceptance(), nobody.created_at)
-        earlier = Place.opened(an_acceptance(places[0].context), places[0].created_at - timedelta(milliseconds=3))
-        never_written = _progress(places[1]).place()
+        unknown = LastFact.opened(nobody := an_acceptance(), nobody.created_at)
+        earlier = LastFact.opened(an_acceptance(places[0].context), places[0].created_at - timedelta(milliseconds=3))
+        never_written = _progress(places[1]).as_last()
         reports = [_progress(place) for place in places[2:4]]
         assert await written.append(reports) == {fact.key for fact in reports}
-        another = _progress(places[2]).place()
+        another = _progress(places[2]).as_last()
         wrongs = [an_end(place, SUCCEEDED) for place in (unknown, earlier, never_written)]
         for wrong in (*wrongs, _progress(never_written), _progress(another)):
-            for company in ([], [an_end(places[4], SUCCEEDED), _progress(reports[1].place())]):
+            for company in ([], [an_end(places[4], SUCCEEDED), _progress(reports[1].as_last())]):
                 with pytest.raises(asyncpg.ForeignKeyViolationError):
                     await written.append([*company, wrong])
         assert await written.counts() == (8, 2)
-        for alone in ([_progress(reports[0].place())], [an_end(reports[1].place(), SUCCEEDED)]):
+        for alone in ([_progress(reports[0].as_last())], [an_end(reports[1].as_last(), SUCCEEDED)]):
             assert await written.append(alone) == {alone[0].key}
     assert await breaches(stores.router) == []
 

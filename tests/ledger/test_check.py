@@ -109,7 +109,7 @@ async def some_history(written: Writing) -> None:
     place = await written.journal.accept(an_acceptance(root))
     await written.journal.accept(an_acceptance(a_context(root)))
     fact = progress_fact(place, new_hex_id(), utc_now(), Progress(3, 30))
-    assert await written.journal.end(fact, an_end(fact.place(), SUCCEEDED))
+    assert await written.journal.end(fact, an_end(fact.as_last(), SUCCEEDED))
 
 
 async def test_the_check_finds_whatever_is_done_to_the_ledger_behind_its_guards(

@@ -65,7 +65,7 @@ async def a_call(written: Writing, root_task: str) -> InvocationContext:
     await written.journal.request_cancel(child.lineage.invocation)
     assert await written.journal.end(an_end(below, SUCCEEDED))
     first = progress_fact(place, new_hex_id(), utc_now(), Progress(3, 30))
-    assert await written.journal.end(first, an_end(first.place(), SUCCEEDED))
+    assert await written.journal.end(first, an_end(first.as_last(), SUCCEEDED))
     return context
 
 
@@ -277,7 +277,7 @@ async def _progress_of_before(written: Writing) -> InvocationContext:
     context = a_context(root_task=root_at(utc_now()))
     place = await written.journal.accept(an_acceptance(context))
     first = progress_fact(place, new_hex_id(), utc_now(), Progress(1, 1))
-    second = progress_fact(first.place(), new_hex_id(), utc_now(), Progress(1, 1))
+    second = progress_fact(first.as_last(), new_hex_id(), utc_now(), Progress(1, 1))
     connection = await asyncpg.connect(written.url)
     try:
         for fact in (first, second):

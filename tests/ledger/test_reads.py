@@ -21,7 +21,7 @@ async def test_a_detail_is_one_chain_whose_last_event_the_record_equals(stores: 
         for _ in range(3):
             fact = progress_fact(place, new_hex_id(), utc_now(), Progress(2, 20))
             assert await written.journal.progress(fact)
-            place = fact.place()
+            place = fact.as_last()
         running = await lineage.detail(SPACE, place.context.lineage.invocation)
         assert running is not None
         assert running.invocation.updated_at == running.events[-1].occurred_at == to_text(place.occurred_at)
@@ -53,7 +53,7 @@ async def test_a_parent_takes_its_children_with_it_when_it_was_canceled_or_timed
             if terminal is not None:
                 fact = progress_fact(place, new_hex_id(), utc_now(), Progress(1, 10))
                 assert await written.journal.progress(fact)
-                assert await written.journal.end(an_end(fact.place(), terminal))
+                assert await written.journal.end(an_end(fact.as_last(), terminal))
         ended = await lineage.ended_with_children([*parents, new_id("inv")])
         assert {parents[invocation] for invocation in ended} == {CANCELED, TIMED_OUT}
         assert len(ended) == 2

@@ -91,7 +91,7 @@ async def some_calls(written: Writing, count: int = 20) -> None:
         fact = progress_fact(place, new_hex_id(), utc_now(), Progress(1, 10))
         assert await journal.progress(fact)
         if number % 4:
-            await journal.end(an_end(fact.place(), (SUCCEEDED, LOST, CANCELED)[number % 3]))
+            await journal.end(an_end(fact.as_last(), (SUCCEEDED, LOST, CANCELED)[number % 3]))
             await journal.end(an_end(parent, SUCCEEDED))
     await journal.accept_ended(an_acceptance(opening=Opening.CREATED), TIMED_OUT)
 

@@ -26,7 +26,7 @@ async def call(journal: Journal) -> str:
     try:
         place = await journal.accept(an_acceptance())
     except AcceptedButLost as found:
-        await journal.end_unstarted(found.place)
+        await journal.end_unstarted(found.last_fact)
         return "lost"
     except (AcceptanceFailed, AcceptanceUnknown):
         return "failed"

@@ -89,7 +89,7 @@ async def test_every_terminal_that_was_told_is_on_the_promoted_node(pair: Pair) 
                 try:
                     place = await written.journal.accept(acceptance)
                 except AcceptedButLost as lost:
-                    await written.journal.end_unstarted(lost.place)
+                    await written.journal.end_unstarted(lost.last_fact)
                 except (AcceptanceFailed, AcceptanceUnknown):
                     await asyncio.sleep(0.05)
                 else:

@@ -21,8 +21,8 @@ from aop.ledger.model import (
     OPENING_EVENTS,
     Acceptance,
     Fact,
+    LastFact,
     Opening,
-    Place,
     Progress,
     Terminal,
 )
@@ -72,12 +72,12 @@ def an_acceptance(events: Sequence[Event]) -> Acceptance:
     return Acceptance(a_context(first), opening, event_id, moment, from_text(first["deadlineAt"]))
 
 
-def a_fact(place: Place, event: Event) -> Fact:
+def a_fact(place: LastFact, event: Event) -> Fact:
     kind = EventType(event["type"])
     if not document("invocation-event/0.3").is_valid(event) or kind in OPENING_EVENTS[Opening.STARTED]:
         raise Unwritable("only what the document allows can be said")
     context = a_context(event)
-    behind = Place(context, place.opening, place.created_at, place.sequence, place.chunk_index, place.occurred_at)
+    behind = LastFact(context, place.opening, place.created_at, place.sequence, place.chunk_index, place.occurred_at)
     ids = {name: event.get("error", event).get(name) for name in ("invocationId", "rootTaskId", "traceId")}
     progress = Progress(event["chunkCount"], event["chunkBytes"]) if kind is EventType.STREAM else None
     code = ErrorCode(event["error"]["code"]) if "error" in event else None
@@ -100,7 +100,7 @@ async def replay(written: Writing, events: Sequence[Event]) -> None:
             break
     acceptance, rest = an_acceptance(events[:opening]), list(events[opening:])
     if len(events) == opening + 1 and acceptance.opening != "started":
-        terminal = a_fact(Place.opened(acceptance, acceptance.created_at), rest[0]).terminal
+        terminal = a_fact(LastFact.opened(acceptance, acceptance.created_at), rest[0]).terminal
         if terminal is None:
             raise Unwritable("nothing but a terminal follows such an opening")
         await written.journal.accept_ended(acceptance, terminal)
@@ -113,7 +113,7 @@ async def replay(written: Writing, events: Sequence[Event]) -> None:
         done = await (written.journal.progress(fact) if fact.terminal is None else written.journal.end(fact))
         if not done:
             raise AcceptanceRefused
-        place = fact.place()
+        place = fact.as_last()
 
 
 def as_json(value: object) -> Any:

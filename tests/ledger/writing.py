@@ -18,7 +18,7 @@ from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineag
 from aop.contracts.lineage import InvocationOrder
 from aop.ledger.check.ledger_check import LedgerCheck
 from aop.ledger.check.span import Span
-from aop.ledger.model import Acceptance, Fact, Opening, Place, Terminal, Writer, terminal_fact
+from aop.ledger.model import Acceptance, Fact, LastFact, Opening, Terminal, Writer, terminal_fact
 from aop.ledger.read.reader import LedgerReader
 from aop.ledger.read.record_filter import ListRead, RecordFilter
 from aop.ledger.read.search import MAX_READ
@@ -65,7 +65,7 @@ def an_acceptance(
     return Acceptance(context or a_context(), opening, new_opening_id(), moment, moment + timedelta(seconds=60))
 
 
-def an_end(place: Place, terminal: Terminal) -> Fact:
+def an_end(place: LastFact, terminal: Terminal) -> Fact:
     return terminal_fact(place, new_hex_id(), utc_now(), terminal)
 
 

@@ -30,7 +30,7 @@ def test_a_planted_bug_fits_the_product_and_names_no_test(bug: Edit) -> None:
         {"find": "self"},
         {"function": "no_such"},
         {"file": "src/aop/no_such.py"},
-        {"put": "self._worker.cancel()"},
+        {"put": "self.worker.cancel()"},
         {"put": "no code ("},
     ],
     ids=str,

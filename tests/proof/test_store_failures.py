@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aop.base.clock import utc_now
-from aop.ledger.model import LOST, SUCCEEDED, Acceptance, Place
+from aop.ledger.model import LOST, SUCCEEDED, Acceptance, LastFact
 from aop.ledger.write.epochs import close_earlier
 from aop.ledger.write.group_commit import EpochFenced
 from aop.ledger.write.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
@@ -36,13 +36,13 @@ def way_through(proxy: FaultProxy, url: str) -> Any:
     return connected
 
 
-async def accepted(journal: Journal, acceptance: Acceptance) -> tuple[str, Place | None]:
+async def accepted(journal: Journal, acceptance: Acceptance) -> tuple[str, LastFact | None]:
     """What the Router is told, and what it then does about it."""
     try:
         return "accepted", await journal.accept(acceptance)
     except AcceptedButLost as found:
-        await journal.end_unstarted(found.place)
-        return "lost", found.place
+        await journal.end_unstarted(found.last_fact)
+        return "lost", found.last_fact
     except AcceptanceFailed:
         return "failed", None
     except AcceptanceUnknown:
@@ -227,7 +227,7 @@ async def test_what_a_cut_off_writer_left_open_is_ended_by_the_next_epoch(stores
         assert await written.terminals(place.context.lineage.invocation) == [(LOST.type, LOST.error)]
 
 
-async def _answered(written: Writing) -> Place:
+async def _answered(written: Writing) -> LastFact:
     """An acceptance that the store judges: on a busy machine a question may pass its time limit."""
     while True:
         with suppress(AcceptanceUnknown, AcceptanceFailed):

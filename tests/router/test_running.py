@@ -25,7 +25,7 @@ async def test_the_first_reason_to_stop_counts(later: StopReason) -> None:
 
 async def test_the_work_is_cancelled_once_however_many_reasons_come() -> None:
     running, worker = a_running(), asyncio.create_task(asyncio.sleep(60))
-    running.working(worker)
+    running.worker = worker
     await asyncio.sleep(0)
     running.stop(StopReason.CALLER_LEFT)
     running.stop(StopReason.SHUTDOWN)

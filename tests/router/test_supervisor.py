@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aop.contracts.identity import InvocationContext, Lineage
-from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Opening, Place, Terminal
+from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, LastFact, Opening, Terminal
 from aop.router.a2a.outcome import Outcome
 from aop.router.invocation.running import RunningInvocation, StopReason
 from aop.router.invocation.supervisor import InvocationSupervisor
@@ -16,7 +16,7 @@ UNUSED: Any = None
 def running(invocation_id: str, parent: str | None = None) -> RunningInvocation:
     lineage = Lineage(invocation_id, "task_1", "1" * 32, parent)
     context = InvocationContext(lineage, UNUSED, UNUSED, "work")
-    place = Place(context, Opening.STARTED, UNUSED, 2, None, UNUSED)
+    place = LastFact(context, Opening.STARTED, UNUSED, 2, None, UNUSED)
     return RunningInvocation(UNUSED, b"{}", 0.0, 0.0, place, UNUSED, UNUSED, UNUSED)
 
 

@@ -89,7 +89,7 @@ class Progress(msgspec.Struct, frozen=True):
     size: int
 
 
-class Place(msgspec.Struct, frozen=True):
+class LastFact(msgspec.Struct, frozen=True):
     """The last recorded fact of an Invocation: its opening or its last progress."""
 
     context: InvocationContext
@@ -100,15 +100,15 @@ class Place(msgspec.Struct, frozen=True):
     occurred_at: datetime
 
     @classmethod
-    def opened(cls, acceptance: Acceptance, created_at: datetime) -> "Place":
+    def opened(cls, acceptance: Acceptance, created_at: datetime) -> "LastFact":
         last = len(OPENING_EVENTS[acceptance.opening]) - 1
         return cls(acceptance.context, acceptance.opening, created_at, last, None, created_at)
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """The event that follows a place: progress or the terminal."""
+    """The event that follows the last fact: progress or the terminal."""
 
-    behind: Place
+    last: LastFact
     event: str
     occurred_at: datetime
     progress: Progress | None = None
@@ -116,36 +116,34 @@ class Fact(msgspec.Struct, frozen=True):
 
     @property
     def sequence(self) -> int:
-        return self.behind.sequence + 1
+        return self.last.sequence + 1
 
     @property
     def key(self) -> tuple[str, int]:
-        return self.behind.context.lineage.invocation, self.sequence
+        return self.last.context.lineage.invocation, self.sequence
 
     @property
     def chunk_index(self) -> int | None:
         if self.progress is None:
             return None
-        before = -1 if self.behind.chunk_index is None else self.behind.chunk_index
+        before = -1 if self.last.chunk_index is None else self.last.chunk_index
         return before + self.progress.count
 
-    def place(self) -> Place:
+    def as_last(self) -> LastFact:
         """Where the Invocation stands once this progress is recorded."""
-        behind = self.behind
-        return Place(
-            behind.context, behind.opening, behind.created_at, self.sequence, self.chunk_index, self.occurred_at
-        )
+        last = self.last
+        return LastFact(last.context, last.opening, last.created_at, self.sequence, self.chunk_index, self.occurred_at)
 
 
-def progress_fact(place: Place, event: str, now: datetime, progress: Progress) -> Fact:
-    return Fact(place, event, max(now, place.occurred_at), progress=progress)
+def progress_fact(last_fact: LastFact, event: str, now: datetime, progress: Progress) -> Fact:
+    return Fact(last_fact, event, max(now, last_fact.occurred_at), progress=progress)
 
 
-def terminal_fact(place: Place, event: str, now: datetime, terminal: Terminal) -> Fact:
-    return Fact(place, event, max(now, place.occurred_at), terminal=terminal)
+def terminal_fact(last_fact: LastFact, event: str, now: datetime, terminal: Terminal) -> Fact:
+    return Fact(last_fact, event, max(now, last_fact.occurred_at), terminal=terminal)
 
 
 def latency_ms(fact: Fact) -> int:
     """Whole milliseconds since `created`."""
-    elapsed = fact.occurred_at - fact.behind.created_at
+    elapsed = fact.occurred_at - fact.last.created_at
     return (elapsed.days * 86_400 + elapsed.seconds) * 1000 + elapsed.microseconds // 1000

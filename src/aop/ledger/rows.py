@@ -6,7 +6,7 @@ from uuid import UUID
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.contracts.lineage import EventType
-from aop.ledger.model import OPENING_EVENTS, Opening, Place
+from aop.ledger.model import OPENING_EVENTS, LastFact, Opening
 from aop.store.rows import Row
 
 
@@ -108,11 +108,11 @@ class OpenRow(ContextRow, frozen=True):
     cancel_requested: bool
 
     @property
-    def place(self) -> Place:
+    def last_fact(self) -> LastFact:
         if self.sequence is None or self.occurred_at is None:
             last = len(OPENING_EVENTS[self.opening]) - 1
-            return Place(self.context, self.opening, self.created_at, last, None, self.created_at)
-        return Place(self.context, self.opening, self.created_at, self.sequence, self.chunk_index, self.occurred_at)
+            return LastFact(self.context, self.opening, self.created_at, last, None, self.created_at)
+        return LastFact(self.context, self.opening, self.created_at, self.sequence, self.chunk_index, self.occurred_at)
 
 
 def columns(kind: type[Row], table: str) -> str:

@@ -52,7 +52,7 @@ class RouterMetrics(Collector):
             _WRITE_BUCKETS,
         )
         self.chunks = 0
-        """Chunks of all streams so far. Whoever sends a chunk adds to it; `collect` reads it."""
+        """Chunks of all streams so far. The sender of a chunk adds to it; `collect` reads it."""
         unit.registry.register(self)
         self._counters: dict[Terminal, tuple[Callable[[], None], Observe]] = {}
 

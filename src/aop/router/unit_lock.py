@@ -20,7 +20,7 @@ _RUNS = f"{ROUTER_ID}: another unit of the Router with this id runs, so this one
 
 @asynccontextmanager
 async def holding_router(settings: RouterSettings, workers: int | None, log: UnitLog) -> AsyncIterator[None]:
-    """Holds the lock of the id, and has ended what an earlier start left open in epochs that nobody now opens again.
+    """Holds the lock of the id, and has ended what an earlier start left open in epochs that are not opened again.
 
     `workers` is None for a unit that writes as the id itself.
     """

@@ -94,7 +94,7 @@ def test_a_fenced_router_leaves_what_it_found_too_late_to_the_newer_epoch(loop: 
         with pytest.raises(AcceptedButLost) as found:
             await journal.accept(acceptance())
         await open_epoch(await connect(store), ROUTER)
-        await journal.end_unstarted(found.value.place)
+        await journal.end_unstarted(found.value.last_fact)
         await journal.close()
 
     loop.run_until_complete(lost())

@@ -59,7 +59,7 @@ async def become_owner(connection: Connection) -> None:
 async def detached(
     connection: Connection, month: Month, path: Path, *, patience_seconds: float = PATIENCE_SECONDS
 ) -> VerifiedExport:
-    """As the owner, in one transaction. Nobody but those who write into this month waits for the checks, and all others
+    """As the owner, in one transaction. Only writers of this month wait for the checks, and all others
     for a moment at the end."""
     judged = await verified(connection, path)
     if judged.month != month:

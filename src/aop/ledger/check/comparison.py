@@ -1,4 +1,4 @@
-"""Heads that somebody kept, compared with the tree as it is now."""
+"""Stored heads, compared with the tree as it is now."""
 
 from collections.abc import Sequence
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from aop.ledger.check.tree import Breach
+from aop.ledger.figures.calls_by_tile import CallsByMinute, Key
 from aop.ledger.figures.hours import MINUTE, NUMBERS_IN_TILE, TILES_IN_RUN, FigureRow
-from aop.ledger.figures.learned import CallsByMinute, Key
 from aop.ledger.figures.tiles import TileCounts, detached_tiles, numbers_of, rows_of_calls, rows_of_run, tile_counts
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
 from aop.ledger.tree.store import NumberedRows

@@ -27,7 +27,9 @@ SELECT 'checkpoint ' || one.position || ' of epoch ' || one.epoch || ' of Router
          WHERE last.router_id = one.router_id AND last.epoch = one.epoch AND last.position = one.position) IS NULL
 
 -- name: stray_events
--- Invocations of a month, by root tasks from $1 to before $2, that events name and no acceptance leads to.
+-- Invocations of a month, by root tasks from $1 to before $2, that events name and no acceptance leads to. The range
+-- stands on both sides, so that the anti-join reads one partition of each table; with it on the events alone, each event
+-- would be looked up in every month.
 SELECT DISTINCT 'inv_' || replace(invocation_id::text, '-', '') AS about, 'an event without its Invocation' AS problem
   FROM ledger.event
  WHERE root_task_id >= $1 AND root_task_id < $2

@@ -23,7 +23,7 @@ _MAX_TILES: Final = 16
 _MAX_KEYS: Final = 100_000
 
 
-class LearnedCalls:
+class CallsByTile:
     """Of rows without a gap between them, and of whole tiles only. What is not known here has to be read."""
 
     def __init__(self) -> None:

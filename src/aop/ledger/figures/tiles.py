@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
+from aop.ledger.figures.calls_by_tile import CallsByMinute, CallsByTile, Key
 from aop.ledger.figures.cell import Sum, packed
 from aop.ledger.figures.hours import HOUR, MINUTE, NUMBERS_IN_TILE, TILES_IN_RUN, FigureRow, RowsOfHours, parts_in
 from aop.ledger.figures.latency_buckets import bucket_of
-from aop.ledger.figures.learned import CallsByMinute, Key, LearnedCalls
 from aop.store.database import Connection
 from aop.store.queries import queries_beside
 from aop.store.rows import Row, to_row
@@ -33,9 +33,9 @@ async def tile_counts(connection: Connection) -> TileCounts:
     return to_row(TileCounts, await connection.fetchrow(_QUERIES["tile_counts"]))
 
 
-async def count_tiles(connection: Connection, past: int, learned: LearnedCalls, limit: int) -> bool:
+async def count_tiles(connection: Connection, past: int, by_tile: CallsByTile, limit: int) -> bool:
     """Counts the first tiles that are not counted, as far as the numbers before `past` fill them, each in its own
-    transaction. What was not learned is read. True when none is left."""
+    transaction. What is not in `by_tile` is read. True when none is left."""
     newest = await tile_counts(connection)
     edition, tiles, runs = newest.edition, newest.tiles, newest.runs
     for _ in range(limit):
@@ -45,8 +45,8 @@ async def count_tiles(connection: Connection, past: int, learned: LearnedCalls, 
         elif (tiles + 1) * NUMBERS_IN_TILE > past:
             return True
         else:
-            calls = learned.take(tiles) or await _calls_of_tile(connection, tiles)
-            await _count_tile(connection, edition, tiles, calls, learned.keys)
+            calls = by_tile.take(tiles) or await _calls_of_tile(connection, tiles)
+            await _count_tile(connection, edition, tiles, calls, by_tile.keys)
             tiles += 1
     return False
 

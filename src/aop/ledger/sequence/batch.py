@@ -8,7 +8,7 @@ from uuid import UUID
 from aop.store.rows import Row
 
 
-class EventFound(Row, frozen=True):
+class UnnumberedEvent(Row, frozen=True):
     invocation_id: UUID
     sequence: int
     occurred_at: datetime
@@ -17,7 +17,7 @@ class EventFound(Row, frozen=True):
     """The columns that its leaf is made from."""
 
 
-class OpeningFound(Row, frozen=True):
+class UnnumberedOpening(Row, frozen=True):
     """The acceptance of an Invocation, at its place in an epoch; `is_numbered` if it has its number already."""
 
     router_id: str
@@ -33,7 +33,7 @@ class OpeningFound(Row, frozen=True):
     is_numbered: bool
     leaf: Sequence[Any]
     """The columns that its leaves are made from."""
-    next_event: EventFound | None
+    next_event: UnnumberedEvent | None
     """The first behind it, which is the last one of most."""
 
     @property
@@ -73,9 +73,12 @@ class NumberRow(NamedTuple):
 
 
 def number_rows(
-    first: int, openings: Sequence[OpeningFound], events: Sequence[EventFound], running: dict[UUID, RunningRow]
+    first: int,
+    openings: Sequence[UnnumberedOpening],
+    events: Sequence[UnnumberedEvent],
+    running: dict[UUID, RunningRow],
 ) -> Iterator[tuple[NumberRow, Sequence[Any]]]:
-    """Rows from this number on, each with the columns of its leaves. On the way `running` is kept up to date.
+    """Rows from this number on, each with the columns of its leaves. On the way `running` is brought up to date.
 
     By time as far as the clocks of several Routers allow. Whatever they say, an Invocation's events follow each other,
     and a parent's opening stands before those of its children.
@@ -83,7 +86,7 @@ def number_rows(
     The parent of each opening is in the batch or has its number; the Invocation of each event too.
     """
     depths = _depths(openings)
-    found: list[tuple[datetime, int, UUID, int, OpeningFound | EventFound]] = [
+    found: list[tuple[datetime, int, UUID, int, UnnumberedOpening | UnnumberedEvent]] = [
         (one.created_at, depths.get(one.invocation_id, 0), one.invocation_id, 0, one) for one in openings
     ]
     found += [
@@ -91,7 +94,7 @@ def number_rows(
     ]
     found.sort()
     for _, _, invocation_id, sequence, one in found:
-        if isinstance(one, OpeningFound):
+        if isinstance(one, UnnumberedOpening):
             row = NumberRow(
                 first, invocation_id, 0, one.events, False, one.workspace_id, one.root_task_id, one.position
             )
@@ -109,7 +112,7 @@ def number_rows(
         yield row, one.leaf
 
 
-def _depths(openings: Sequence[OpeningFound]) -> dict[UUID, int]:
+def _depths(openings: Sequence[UnnumberedOpening]) -> dict[UUID, int]:
     """How many ancestors each has in the batch: a parent may be of the same microsecond as its child. Nothing where no
     opening has a parent."""
     if all(one.parent_invocation_id is None for one in openings):

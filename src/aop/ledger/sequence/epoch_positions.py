@@ -9,7 +9,7 @@ _MAX_LOOKED_UP = 2_000
 
 
 class EpochPositions:
-    """`seen` is the last position that was found. Below it, `missing` ones have no row yet."""
+    """`seen` is the last position that was read. Below it, `missing` ones have no row yet."""
 
     def __init__(self, epoch: EpochRow) -> None:
         self.router_id, self.epoch = epoch.router_id, epoch.epoch

@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from aop.ledger.sequence import store
-from aop.ledger.sequence.batch import EventFound, OpeningFound, RunningRow
+from aop.ledger.sequence.batch import RunningRow, UnnumberedEvent, UnnumberedOpening
 from aop.ledger.sequence.epoch_positions import EpochPositions
 from aop.store.database import Connection
 
@@ -24,8 +24,8 @@ Position = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class UnnumberedRows:
-    openings: Sequence[OpeningFound]
-    events: Sequence[EventFound]
+    openings: Sequence[UnnumberedOpening]
+    events: Sequence[UnnumberedEvent]
     epochs: Sequence[store.EpochRow]
     has_all_openings: bool
     """Of these epochs."""
@@ -33,7 +33,7 @@ class UnnumberedRows:
 
 
 class Finder:
-    """Knows which positions were seen, as long as nobody else gives numbers."""
+    """Knows which positions were seen, as long as no other Router gives numbers."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -41,8 +41,9 @@ class Finder:
 
     async def find(self, running: Mapping[UUID, RunningRow]) -> UnnumberedRows:
         connection = self._connection
-        over, live = _split(await store.epochs(connection))
-        epochs = [*over[:_MAX_OLD_EPOCHS], *live]
+        unfinished = await store.epochs(connection)
+        over = [epoch for epoch in unfinished if epoch.is_over]
+        epochs = [*over[:_MAX_OLD_EPOCHS], *(epoch for epoch in unfinished if not epoch.is_over)]
         for epoch in epochs:
             self._positions.setdefault((epoch.router_id, epoch.epoch), EpochPositions(epoch))
         known = [self._positions[epoch.router_id, epoch.epoch] for epoch in epochs]
@@ -64,7 +65,7 @@ class Finder:
         return UnnumberedRows(openings, [*events, *later], epochs, has_all_openings, is_all)
 
     def numbered_positions(self, found: UnnumberedRows) -> Sequence[Position]:
-        """The positions below which everything has its number once what was found has one, where they are new."""
+        """The positions below which everything has its number once these rows have one, where they are new."""
         return [
             (epoch.router_id, epoch.epoch, position)
             for epoch in found.epochs
@@ -79,8 +80,8 @@ class Finder:
                 del self._positions[router_id, epoch]
 
     async def _with_ancestors(
-        self, running: Mapping[UUID, RunningRow], openings: Sequence[OpeningFound]
-    ) -> Sequence[OpeningFound]:
+        self, running: Mapping[UUID, RunningRow], openings: Sequence[UnnumberedOpening]
+    ) -> Sequence[UnnumberedOpening]:
         """A parent was written before its child, so that it is there; it may be of an epoch whose turn comes later."""
         parents = {one.parent_invocation_id for one in openings if one.parent_invocation_id is not None}
         if not parents:
@@ -94,8 +95,3 @@ class Finder:
             batch.update({one.invocation_id: one for one in above})
             parents = {one.parent_invocation_id for one in above if one.parent_invocation_id is not None}
         return list(batch.values())
-
-
-def _split(epochs: Sequence[store.EpochRow]) -> tuple[Sequence[store.EpochRow], Sequence[store.EpochRow]]:
-    """Epochs that are over, the oldest first, and the others."""
-    return [epoch for epoch in epochs if epoch.is_over], [epoch for epoch in epochs if not epoch.is_over]

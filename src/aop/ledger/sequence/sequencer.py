@@ -9,7 +9,7 @@ from uuid import UUID
 
 import asyncpg
 
-from aop.ledger.figures.learned import LearnedCalls
+from aop.ledger.figures.calls_by_tile import CallsByTile
 from aop.ledger.figures.tiles import count_tiles
 from aop.ledger.model import Writer
 from aop.ledger.sequence import store
@@ -43,7 +43,7 @@ class _Holder:
     running: dict[UUID, RunningRow]
     tree: TreeGrowth | None
     """None if the rows are not those of the newest head: nothing is added to a tree that is broken."""
-    calls: LearnedCalls = field(default_factory=LearnedCalls)
+    calls: CallsByTile = field(default_factory=CallsByTile)
 
     @property
     def settled(self) -> int:
@@ -51,7 +51,7 @@ class _Holder:
 
 
 class Sequencer:
-    """Its own connection holds the lock, so that whoever loses one has lost the other. Whatever a lost connection left
+    """Its own connection holds the lock, so that with the one the other is lost. Whatever a lost connection left
     in doubt is read again; numbers and positions are written together. Without a pause it always works."""
 
     def __init__(self, connect: Connect, writer: Writer, *, pause_seconds: float = PAUSE_SECONDS) -> None:
@@ -68,12 +68,12 @@ class Sequencer:
 
     @property
     def lag_seconds(self) -> float:
-        """How long ago it last had numbered all that it found; 0 where another one holds the lock."""
+        """How long ago it last had numbered all that it read; 0 where another one holds the lock."""
         return time.monotonic() - self._all_numbered_at if self._holder else 0.0
 
     @property
     def is_tree_broken(self) -> bool:
-        """Whether the holder of the lock found rows that are not those of the newest head."""
+        """Whether the holder of the lock has read rows that are not those of the newest head."""
         return self._holder is not None and self._holder.tree is None
 
     @property

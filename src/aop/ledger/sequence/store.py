@@ -1,4 +1,4 @@
-"""SQL of the sequencer. What has no number is found as such: each statement looks whether a number exists."""
+"""SQL of the sequencer. Each statement looks itself whether a row has its number."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from aop.ledger.model import OPENING_EVENTS, Writer
-from aop.ledger.sequence.batch import EventFound, NumberRow, OpeningFound, RunningRow
+from aop.ledger.sequence.batch import NumberRow, RunningRow, UnnumberedEvent, UnnumberedOpening
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS
 from aop.store.database import Connection
 from aop.store.rows import Row, to_rows
@@ -159,22 +159,22 @@ async def epochs(connection: Connection) -> Sequence[EpochRow]:
 
 async def openings_behind(
     connection: Connection, places: Sequence[tuple[str, int, int]], limit: int
-) -> Sequence[OpeningFound]:
+) -> Sequence[UnnumberedOpening]:
     """Of each epoch the next ones behind a position, up to a limit of all together."""
     return await _openings(await connection.fetch(_BEHIND, *_columns(places), limit))
 
 
-async def openings_at(connection: Connection, places: Sequence[tuple[str, int, int]]) -> Sequence[OpeningFound]:
+async def openings_at(connection: Connection, places: Sequence[tuple[str, int, int]]) -> Sequence[UnnumberedOpening]:
     return await _openings(await connection.fetch(_AT, *_columns(places))) if places else ()
 
 
-async def openings_named(connection: Connection, invocations: Sequence[UUID]) -> Sequence[OpeningFound]:
+async def openings_named(connection: Connection, invocations: Sequence[UUID]) -> Sequence[UnnumberedOpening]:
     return await _openings(await connection.fetch(_NAMED, invocations))
 
 
 async def events_behind(
     connection: Connection, places: Sequence[tuple[UUID, UUID, int]], limit: int
-) -> Sequence[EventFound]:
+) -> Sequence[UnnumberedEvent]:
     """Of Invocations with their root tasks, each behind a sequence."""
     if not places:
         return ()
@@ -213,28 +213,28 @@ async def add_positions(connection: Connection, places: Sequence[tuple[str, int,
     )
 
 
-async def _openings(records: Sequence[Any]) -> Sequence[OpeningFound]:
+async def _openings(records: Sequence[Any]) -> Sequence[UnnumberedOpening]:
     """Made as they are, without a check of each value: half a second of calls has hundreds of them."""
-    found = list[OpeningFound]()
+    found = list[UnnumberedOpening]()
     for start in range(0, len(records), _OPENINGS_AT_ONCE):
         found += map(_opening, records[start : start + _OPENINGS_AT_ONCE])
         await asyncio.sleep(0)
     return found
 
 
-def _opening(record: Sequence[Any]) -> OpeningFound:
+def _opening(record: Sequence[Any]) -> UnnumberedOpening:
     leaf, event = record[:_OPENING_LEAF], record[_EVENT_LEAF:]
     router_id, epoch, position, is_numbered = record[_OPENING_LEAF:_EVENT_LEAF]
     invocation = leaf[_INVOCATION]
-    return OpeningFound(
+    return UnnumberedOpening(
         *(router_id, epoch, position, invocation, leaf[_ROOT_TASK], leaf[_PARENT], leaf[_WORKSPACE]),
         *(_EVENTS_OF[leaf[_OPENING]], leaf[_CREATED], is_numbered, leaf),
         None if event[_SEQUENCE] is None else _event(invocation, event),
     )
 
 
-def _event(invocation: UUID, leaf: Sequence[Any]) -> EventFound:
-    return EventFound(invocation, leaf[_SEQUENCE], leaf[_OCCURRED], leaf[_TYPE] != "stream", leaf)
+def _event(invocation: UUID, leaf: Sequence[Any]) -> UnnumberedEvent:
+    return UnnumberedEvent(invocation, leaf[_SEQUENCE], leaf[_OCCURRED], leaf[_TYPE] != "stream", leaf)
 
 
 def _columns(places: Sequence[tuple[str, int, int]]) -> tuple[list[str], list[int], list[int]]:

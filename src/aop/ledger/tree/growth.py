@@ -1,4 +1,4 @@
-"""The tree grows behind the numbers: whoever holds the lock of the sequencer adds tiles and heads."""
+"""The tree grows after the numbers: the Router that holds the lock of the sequencer adds tiles and heads."""
 
 import asyncio
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ async def root(nodes: Nodes, size: int) -> bytes:
 async def inclusion(nodes: Nodes, numbers: Sequence[int], size: int) -> Sequence[Sequence[bytes]]:
     """For each leaf, the hashes beside its way to the root, from below.
 
-    Some leaves at a time: each may need a tile of its own, and nobody waits for the loop until all of them are hashed.
+    Some leaves at a time: each may need a tile of its own, and the loop has its turn before all of them are hashed.
     """
     found = list[Sequence[bytes]]()
     for first in range(0, len(numbers), LEAVES_AT_ONCE):

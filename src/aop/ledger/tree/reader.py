@@ -44,6 +44,17 @@ class TooManyLeaves(Exception):
     """The Trace or the Invocation has more events than one answer has room for."""
 
 
+class _Subject(NamedTuple):
+    """What a proof is of: the statement of its openings, and what refuses one that was archived."""
+
+    openings: str
+    require_not_archived: Callable[[Connection, str, str | None], Awaitable[None]]
+
+
+_INVOCATION: Final = _Subject(store.OF_INVOCATION, require_not_archived)
+_TRACE: Final = _Subject(store.OF_TRACE, require_trace_not_archived)
+
+
 @dataclass(frozen=True)
 class _Chain:
     leaves: Sequence[bytes]
@@ -65,31 +76,29 @@ class TreeReader:
         invocation = hex_part(invocation_id, "inv")
         if invocation is None:
             return None
-        return await self._proof(store.OF_INVOCATION, require_not_archived, invocation, workspace_id)
+        return await self._proof(_INVOCATION, invocation, workspace_id)
 
     async def of_trace(self, workspace_id: str, trace_id: str) -> LedgerProof | None:
-        return await self._proof(store.OF_TRACE, require_trace_not_archived, trace_id, workspace_id)
+        return await self._proof(_TRACE, trace_id, workspace_id)
 
     async def page(
         self, workspace_id: str, of: Literal["invocation", "trace"], name: str, begin: ProofPosition | None
     ) -> tuple[LedgerProofPage, ProofPosition | None] | None:
         """A part of a proof of any size, with where the next one begins. All parts are under the head of the first."""
-        found: str | None = hex_part(name, "inv") if of == "invocation" else name
+        found, subject = (hex_part(name, "inv"), _INVOCATION) if of == "invocation" else (name, _TRACE)
         if found is None:
             return None
-        statement = store.OF_INVOCATION if of == "invocation" else store.OF_TRACE
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             head = await _head_of(connection, begin)
             limit = MAX_INVOCATIONS_IN_PAGE + 1
             openings = await store.openings_from(
-                connection, statement, found, workspace_id, 0 if begin is None else begin.number, limit
+                connection, subject.openings, found, workspace_id, 0 if begin is None else begin.number, limit
             )
             if begin is None:
-                if not await connection.fetch(statement, found, workspace_id, 1):
-                    require_here = require_not_archived if of == "invocation" else require_trace_not_archived
-                    await require_here(connection, found, workspace_id)
+                if not await connection.fetch(subject.openings, found, workspace_id, 1):
+                    await subject.require_not_archived(connection, found, workspace_id)
                     return None
-                if await store.has_unproven(connection, statement, found, workspace_id, head.size):
+                if await store.has_unproven(connection, subject.openings, found, workspace_id, head.size):
                     raise NotInTree("an Invocation runs, or is not under a head")
             elif not openings or openings[0][0] != begin.number:
                 raise PartUnknown
@@ -99,21 +108,13 @@ class TreeReader:
         proof = await _document(head, chains, paths)
         return LedgerProofPage(head=proof.head, invocations=proof.invocations), following
 
-    async def _proof(
-        self,
-        of: str,
-        require_here: Callable[[Connection, str, str | None], Awaitable[None]],
-        name: str,
-        workspace_id: str | None,
-    ) -> LedgerProof | None:
+    async def _proof(self, subject: "_Subject", name: str, workspace_id: str | None) -> LedgerProof | None:
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
-            openings = await connection.fetch(of, name, workspace_id, MAX_LEAVES + 1)
+            openings = await connection.fetch(subject.openings, name, workspace_id, MAX_LEAVES + 1)
             if not openings:
-                await require_here(connection, name, workspace_id)
+                await subject.require_not_archived(connection, name, workspace_id)
                 return None
-            head = await store.newest_head(connection)
-            if head is None:
-                raise NotInTree("there is no head yet")
+            head = await _head_of(connection, None)
             chains = await _chains(connection, openings, head)
             numbers = [number for chain in chains for number in chain.numbers]
             paths = await proofs.inclusion(Nodes(connection, head.size), numbers, head.size)

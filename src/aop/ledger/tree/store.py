@@ -105,7 +105,7 @@ class TileRow(Row, frozen=True):
 
 
 class LeafCache(RecentlyUsed[UUID, InvocationLeaves]):
-    """What Invocations that have not ended share in their leaves: whoever numbers them reads their openings once.
+    """What Invocations that have not ended share in their leaves: the sequencer reads their openings once.
 
     Those of the rows at hand are the ones used last, and do not give way to each other within the limit: a row whose
     Invocation is not here has no leaf.

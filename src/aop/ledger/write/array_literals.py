@@ -46,6 +46,8 @@ def _plain(values: Sequence[Any]) -> str:
 
 def _quoted(values: Sequence[str | None]) -> str:
     if None not in values:
+        # Looked for in one text instead of in each: a quote or a backslash of a caller's own would end its element, and
+        # what follows would be read as others. Two quotes for each are those written here.
         joined = '{"' + '","'.join(cast("Sequence[str]", values)) + '"}'
         if "\\" not in joined and joined.count('"') == 2 * len(values):  # nothing needs an escape, as nearly always
             return joined

@@ -43,7 +43,9 @@ async def close_earlier(connection: Connection, router_id: str, epoch: int, cloc
         for old in earlier:
             while rows := await store.open_rows(connection, router_id, old, MAX_CLOSED_AT_ONCE):
                 facts = [
-                    terminal_fact(row.place, new_hex_id(), clock(), CANCELED if row.cancel_requested else ROUTER_ENDED)
+                    terminal_fact(
+                        row.last_fact, new_hex_id(), clock(), CANCELED if row.cancel_requested else ROUTER_ENDED
+                    )
                     for row in rows
                 ]
                 ended += len(await store.append(connection, router_id, epoch, facts))
@@ -52,8 +54,8 @@ async def close_earlier(connection: Connection, router_id: str, epoch: int, cloc
 
 
 async def close_left(connection: Connection, router_id: str, clock: Clock, own: Collection[str] = ()) -> Closing | None:
-    """Closes all epochs of the Router and of every worker it ever had, but for those names that are `own`: whoever has
-    these opens their epochs. None when there never was any."""
+    """Closes all epochs of the Router and of every worker it ever had, but for those names that are `own`: the units of
+    these open their epochs. None when there never was any."""
     async with translated_failures():
         names = await store.worker_names(connection, router_id)
     epochs, ended = list[int](), 0

@@ -162,6 +162,8 @@ class GroupCommit(Generic[E, R]):
         writes, probes = _next_batch(self._writes), _next_batch(self._probes)
         if writes:
             self._company.had(len(writes))
+        # Before the write: an entry that comes while the store works sets the event again. Cleared after the write, it
+        # would wait in the queue until another one comes.
         if not self._writes and not self._probes:
             self._wake.clear()
         try:

@@ -5,7 +5,7 @@ Each of the four kinds of entries has its own group commit, so that many of one 
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.base.loops import Loop, Loops
-from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, Writer, terminal_fact
+from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, LastFact, Terminal, Writer, terminal_fact
 from aop.ledger.write import store
 from aop.ledger.write.group_commit import (
     MAX_IN_BATCH,
@@ -38,6 +38,7 @@ SETTLE_PAUSE_SECONDS = 0.5
 MAX_UNSETTLED_SECONDS = 30.0
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 class AcceptanceRefused(Exception):
@@ -49,15 +50,15 @@ class AcceptanceFailed(Exception):
 
 
 class AcceptanceUnknown(Exception):
-    """Nobody knows whether the acceptance is in the store; the Agent must not be contacted."""
+    """It is not known whether the acceptance is in the store; the Agent must not be contacted."""
 
 
 class AcceptedButLost(Exception):
     """The acceptance is in the store, but its writer learned it too late: it ends `failed` without the Agent."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, last_fact: LastFact) -> None:
         super().__init__("the acceptance was found after its connection broke")
-        self.place = place
+        self.last_fact = last_fact
 
 
 class LedgerBehind(Exception):
@@ -121,16 +122,16 @@ class Journal:
         if waiting.seconds > MAX_UNSETTLED_SECONDS:
             raise LedgerBehind(f"{waiting.count} Invocations, for {waiting.seconds:.0f} s")
 
-    async def accept(self, acceptance: Acceptance, on_sent: OnSent | None = None) -> Place:
+    async def accept(self, acceptance: Acceptance, on_sent: OnSent | None = None) -> LastFact:
         """Returns once the acceptance is durable. From here on the Invocation must end in a terminal."""
         invocation, position = self._begin(acceptance)
         match await self._acceptances.write((position, acceptance), on_sent):
             case Written(created_at):
                 self._open.move(invocation, Step.ACCEPTED)
-                return Place.opened(acceptance, created_at)
+                return LastFact.opened(acceptance, created_at)
             case Found(created_at):
                 self._open.move(invocation, Step.ACCEPTED)
-                raise AcceptedButLost(Place.opened(acceptance, created_at))
+                raise AcceptedButLost(LastFact.opened(acceptance, created_at))
             case Refused():
                 self._open.move(invocation, Step.NOT_ACCEPTED)
                 raise AcceptanceRefused
@@ -177,10 +178,10 @@ class Journal:
     async def end(self, *facts: Fact) -> bool:
         """Records the terminal, with unconfirmed progress before it, in one transaction.
 
-        True once it is durable. False when another one was there first; or when it is not durable or nobody knows:
+        True once it is durable. False when another one was there first; or when it is not durable or that is not known:
         then `failed`/DEPENDENCY_ERROR is deferred, and is the only terminal this process will ever append.
         """
-        invocation = facts[-1].behind.context.lineage.invocation
+        invocation = facts[-1].last.context.lineage.invocation
         match await self._facts.write(facts):
             case Written() | Found():
                 self._open.move(invocation, Step.ENDED)
@@ -194,9 +195,9 @@ class Journal:
 
     def defer(self, *facts: Fact) -> None:
         """Appends `failed`/DEPENDENCY_ERROR instead of this terminal, as soon as the store takes it."""
-        place, intended = facts[-1].behind, facts[-1].terminal
-        fact = terminal_fact(place, new_hex_id(), self._clock(), UNSTARTED if intended is UNSTARTED else LOST)
-        self._open.move(place.context.lineage.invocation, Step.NOT_ENDED, (*facts[:-1], fact))
+        last_fact, intended = facts[-1].last, facts[-1].terminal
+        fact = terminal_fact(last_fact, new_hex_id(), self._clock(), UNSTARTED if intended is UNSTARTED else LOST)
+        self._open.move(last_fact.context.lineage.invocation, Step.NOT_ENDED, (*facts[:-1], fact))
 
     async def checkpoint(self, database: Database, position: int) -> None:
         """Notes that everything accepted before the position has its terminal, and counts it by Release."""
@@ -205,16 +206,16 @@ class Journal:
             await store.require_epoch(connection, writer.router_id, writer.epoch)
             await store.settle(connection, writer.router_id, writer.epoch, position)
 
-    async def end_unstarted(self, place: Place) -> Terminal:
-        """Ends an Invocation that nobody may work on. After the fence fell, the newer epoch does it."""
+    async def end_unstarted(self, last_fact: LastFact) -> Terminal:
+        """Ends an Invocation that may not be worked on. After the fence fell, the newer epoch does it."""
         try:
-            await self.end(self._unstarted(place))
+            await self.end(self._unstarted(last_fact))
         except EpochFenced:
             return ROUTER_ENDED
         return UNSTARTED
 
-    def _unstarted(self, place: Place) -> Fact:
-        return terminal_fact(place, new_hex_id(), self._clock(), UNSTARTED)
+    def _unstarted(self, last_fact: LastFact) -> Fact:
+        return terminal_fact(last_fact, new_hex_id(), self._clock(), UNSTARTED)
 
     async def _settle(self) -> None:
         await asyncio.sleep(SETTLE_PAUSE_SECONDS)
@@ -235,42 +236,31 @@ class Journal:
 
     async def _probe_unconfirmed(self) -> None:
         """If an unconfirmed acceptance exists after all, it ends without having started."""
-        for batch in _batches(self._open.unconfirmed()):
-            results = await asyncio.gather(*map(self._acceptances.probe, batch))
-            for (_, acceptance), result in zip(batch, results, strict=True):
-                match result:
-                    case Found(created_at):
-                        place = Place.opened(acceptance, created_at)
-                        self.defer(self._unstarted(place))
-                    case Absent():
-                        self._open.move(acceptance.context.lineage.invocation, Step.NOT_ACCEPTED)
-                    case Unknown():
-                        pass  # it stays unconfirmed
-            if any(isinstance(result, Unknown) for result in results):
-                return  # the store is still out of reach; the next round goes on
+        for (_, acceptance), result in await _results(self._acceptances.probe, self._open.unconfirmed()):
+            match result:
+                case Found(created_at):
+                    self.defer(self._unstarted(LastFact.opened(acceptance, created_at)))
+                case Absent():
+                    self._open.move(acceptance.context.lineage.invocation, Step.NOT_ACCEPTED)
+                case Unknown():
+                    pass  # it stays unconfirmed
 
     async def _probe_endings(self) -> None:
         """An unanswered one is there with its terminal, or it is not there; checkpoints may pass it either way."""
-        for batch in _batches(self._open.unconfirmed_endings()):
-            results = await asyncio.gather(*map(self._endings.probe, batch))
-            for (_, acceptance, _), result in zip(batch, results, strict=True):
-                if not isinstance(result, Unknown):
-                    self._open.move(acceptance.context.lineage.invocation, Step.ENDED)
+        for (_, acceptance, _), result in await _results(self._endings.probe, self._open.unconfirmed_endings()):
+            if not isinstance(result, Unknown):
+                self._open.move(acceptance.context.lineage.invocation, Step.ENDED)
 
     async def _write_deferred(self) -> None:
-        for batch in _batches(self._open.deferred()):
-            results = await asyncio.gather(*map(self._facts.write, batch))
-            for facts, result in zip(batch, results, strict=True):
-                invocation = facts[-1].behind.context.lineage.invocation
-                match result:
-                    case Written() | Found() | Refused():
-                        self._open.move(invocation, Step.ENDED)
-                    case NotWritten(denied=True):
-                        self._open.move(invocation, Step.DENIED)
-                    case NotWritten() | Unknown():
-                        pass  # it stays deferred
-            if any(isinstance(result, NotWritten | Unknown) for result in results):
-                return
+        for facts, result in await _results(self._facts.write, self._open.deferred()):
+            invocation = facts[-1].last.context.lineage.invocation
+            match result:
+                case Written() | Found() | Refused():
+                    self._open.move(invocation, Step.ENDED)
+                case NotWritten(denied=True):
+                    self._open.move(invocation, Step.DENIED)
+                case NotWritten() | Unknown():
+                    pass  # it stays deferred
 
 
 class _Entries:
@@ -298,7 +288,7 @@ class _Entries:
         async with connection.transaction():
             created = await self.accept(connection, [entry[:2] for entry in entries])
             facts = [
-                (terminal_fact(Place.opened(acceptance, moment), new_hex_id(), self._clock(), terminal),)
+                (terminal_fact(LastFact.opened(acceptance, moment), new_hex_id(), self._clock(), terminal),)
                 for (_, acceptance, terminal), moment in zip(entries, created, strict=True)
                 if moment is not None
             ]
@@ -341,5 +331,13 @@ def _prepared_by(connect: Connect, write_seconds: float) -> Connect:
     return prepared
 
 
-def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[first : first + MAX_IN_BATCH] for first in range(0, len(items), MAX_IN_BATCH))
+async def _results(send: Callable[[T], Awaitable[R]], entries: Sequence[T]) -> Sequence[tuple[T, R]]:
+    """Of the entries, a batch at a time, until the store does not take one: the next round goes on from there."""
+    found = list[tuple[T, R]]()
+    for first in range(0, len(entries), MAX_IN_BATCH):
+        batch = entries[first : first + MAX_IN_BATCH]
+        results = await asyncio.gather(*map(send, batch))
+        found += zip(batch, results, strict=True)
+        if any(isinstance(result, NotWritten | Unknown) for result in results):
+            break
+    return found

@@ -204,8 +204,8 @@ def _acceptance_row(entry: Entry) -> Sequence[Any]:
 
 
 def _fact_row(fact: Fact) -> Sequence[Any]:
-    place, terminal = fact.behind, fact.terminal
-    lineage, first = place.context.lineage, place.chunk_index is None
+    last_fact, terminal = fact.last, fact.terminal
+    lineage, first = last_fact.context.lineage, last_fact.chunk_index is None
     named = first or terminal is not None
     return (
         lineage.invocation.removeprefix("inv_"),
@@ -213,15 +213,15 @@ def _fact_row(fact: Fact) -> Sequence[Any]:
         fact.event,
         fact.occurred_at,
         EventType.STREAM if terminal is None else terminal.type,
-        STATUS_AFTER[place.opening],
-        None if first else place.sequence,
-        place.chunk_index,
-        None if first else place.occurred_at,
-        place.opening if named else None,
+        STATUS_AFTER[last_fact.opening],
+        None if first else last_fact.sequence,
+        last_fact.chunk_index,
+        None if first else last_fact.occurred_at,
+        last_fact.opening if named else None,
         lineage.trace if named else None,
         lineage.root_task.removeprefix("task_"),
-        place.context.pin.workspace if named else None,
-        place.created_at if named else None,
+        last_fact.context.pin.workspace if named else None,
+        last_fact.created_at if named else None,
         fact.chunk_index,
         None if fact.progress is None else fact.progress.count,
         None if fact.progress is None else fact.progress.size,

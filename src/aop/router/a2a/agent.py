@@ -71,7 +71,7 @@ class StreamReading(Protocol):
         ...
 
 
-class _Prepared(NamedTuple):
+class _FirstRequest(NamedTuple):
     request_id: str
     body: bytes
     request: bytes
@@ -97,19 +97,19 @@ class AgentConversation:
         self.max_event = min(agents.limits.event, self._max_answer)
         self._target: Target | None = None
         self._trace_headers = trace_headers
-        self._prepared: _Prepared | None = None
+        self._first: _FirstRequest | None = None
         self._delegation: bytes | None = None
 
     def prepare(self, write: WriteMessage, content: bytes, expires_at: float) -> None:
         """Makes the first request, which will soon be sent, while there is nothing else to do. It is used once, while
-        it is fresh; otherwise it is made again. What fails here fails then too, and is told there."""
+        it is fresh; otherwise it is made again. What fails here fails then too, and is raised then."""
         try:
             request_id = new_request_id()
             body = write(request_id, self._lineage.invocation, content)
             request = self._written(body, _ACCEPTED[write], self.delegation(expires_at))
-            self._prepared = _Prepared(request_id, body, request, time.monotonic() + _FRESH_SECONDS)
+            self._first = _FirstRequest(request_id, body, request, time.monotonic() + _FRESH_SECONDS)
         except Exception:  # noqa: BLE001
-            self._prepared = None
+            self._first = None
 
     def delegation(self, expires_at: float) -> bytes:
         """The right to make nested calls until then; made once."""
@@ -119,7 +119,7 @@ class AgentConversation:
 
     def message(self, write: WriteMessage, content: bytes) -> tuple[str, bytes]:
         """The first request, and its id. If one was prepared, it is of this content, and is this one."""
-        if (prepared := self._prepared) is not None:
+        if (prepared := self._first) is not None:
             return prepared.request_id, prepared.body
         request_id = new_request_id()
         return request_id, write(request_id, self._lineage.invocation, content)
@@ -197,7 +197,7 @@ class AgentConversation:
             await self._result(self._target, request, request_id, TASK, deadline, _CANCEL_ANSWER_BYTES)
 
     def _request(self, body: bytes, accept: bytes, delegation: bytes | None) -> bytes:
-        prepared, self._prepared = self._prepared, None
+        prepared, self._first = self._first, None
         if prepared is not None and prepared.body == body and time.monotonic() < prepared.fresh_until:
             return prepared.request
         return self._written(body, accept, delegation)

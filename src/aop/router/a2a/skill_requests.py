@@ -20,7 +20,7 @@ _REQUEST = (
 
 
 class SkillRequests:
-    """What a credential binds is repeated in headers. Those of the Release and its Skill are in the head that is kept;
+    """What a credential binds is repeated in headers. Those of the Release and its Skill are in the stored head;
     the ids of an Invocation have passed their schema, and a token is base64url, so that no line can hold another."""
 
     __slots__ = ("_claims", "_credentials", "_heads", "admitted", "endpoint")

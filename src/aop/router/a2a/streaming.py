@@ -47,7 +47,7 @@ async def stream_chunks(
 
 
 class _Reading:
-    """Reads and delivers what came as far as that goes at once; whoever catches up waits and goes on from there."""
+    """Reads and delivers what came as far as that goes at once; `catch_up` waits and goes on from there."""
 
     def __init__(
         self, conversation: AgentConversation, request_id: str, rules: StreamRules, deliver: DeliverChunks

@@ -158,7 +158,7 @@ class Invocations:
             disconnect.remove_callback(leave)
 
     def _streamed(self, running: RunningInvocation) -> EventStream:
-        """Stream mode: a task of the supervisor does the work, whoever waits for it."""
+        """Stream mode: a task of the supervisor does the work, whether or not its caller waits."""
         running.phases.end()  # its task enters the next one, a little later
         delivery = self._execution.open_stream(running, self._limits.frame_bytes)
         self._supervisor.start(running, self._run(running))  # 7, 8

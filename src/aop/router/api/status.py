@@ -41,10 +41,6 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(RouterStatus).decode
 
 
-def _random_id() -> str:
-    return os.urandom(8).hex()
-
-
 @dataclass(frozen=True)
 class OwnStatus:
     """That of this process. Each part says how it is. Nothing is waited for except readiness, and that not for long."""
@@ -56,7 +52,7 @@ class OwnStatus:
     unsettled: Callable[[], Unsettled]
     sequencer: Sequencer
     tree: TreeReader
-    instance_id: str = field(default_factory=_random_id)
+    instance_id: str = field(default_factory=lambda: os.urandom(8).hex())
 
     async def read(self) -> RouterStatus:
         return RouterStatus(
@@ -121,7 +117,7 @@ def status_routes(own: OwnStatus, principals: ServicePrincipals, group: WorkerGr
 def status_of_all(found: Sequence[RouterStatus | None]) -> RouterStatus:
     """Loads and facts are added up; readiness and the watch are those of the worker that is behind all others.
 
-    It is named as its first worker is, without the number: whoever asks twice must not take two workers for a restart.
+    It is named as its first worker is, without the number: a reader must not take two workers for a restart.
     """
     workers = [worker for worker in found if worker is not None]
     if not workers:

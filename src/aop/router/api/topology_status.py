@@ -44,7 +44,7 @@ def topology_status_routes(topology: Topology, principals: ServicePrincipals, gr
 
 
 def least_advanced(views: Sequence[View | None]) -> TopologyStatus:
-    """Of a worker that does not answer nobody knows what it has seen: the source then counts as lost."""
+    """What a worker that does not answer has seen is not known: the source then counts as lost."""
     known = [view for view in views if view is not None]
     if not known:
         return TopologyStatus(schema_version="1", source=_unknown(), observations=())

@@ -97,7 +97,7 @@ class AcceptanceBoundary:
             # Delegation and credential are made while the acceptance is being committed. If it fails, nobody uses them.
             write = requests.stream if call.stream else requests.send
             prepare = partial(conversation.prepare, write, call.content, now + left)
-            place = await self._journal.accept(acceptance, prepare)
+            last_fact = await self._journal.accept(acceptance, prepare)
         except AcceptanceRefused:
             raise _conflict(call.context) from None
         except AcceptanceFailed:
@@ -107,9 +107,9 @@ class AcceptanceBoundary:
         except AcceptanceUnknown:
             raise DependencyFailed("the first Ledger write", reason=Reason.ACCEPTANCE_UNKNOWN) from None
         except AcceptedButLost as found:
-            return EndedAtAcceptance(Outcome(await self._journal.end_unstarted(found.place)))
+            return EndedAtAcceptance(Outcome(await self._journal.end_unstarted(found.last_fact)))
         task = TrackedTask(call.context.lineage.invocation)
-        return RunningInvocation(card, call.content, deadline, now + left, place, task, call.phases, conversation)
+        return RunningInvocation(card, call.content, deadline, now + left, last_fact, task, call.phases, conversation)
 
 
 def _conflict(context: InvocationContext) -> Conflict:

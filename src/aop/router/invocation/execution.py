@@ -53,7 +53,7 @@ class Execution:
     def open_stream(self, running: RunningInvocation, max_frame_bytes: int) -> StreamDelivery:
         """The caller's frames come from the delivery, `accepted` first."""
         progress = ProgressKeeper(
-            self._journal, self._clock, running.place, lambda: running.stop(StopReason.LEDGER_FAILED)
+            self._journal, self._clock, running.last_fact, lambda: running.stop(StopReason.LEDGER_FAILED)
         )
         running.stream = StreamDelivery(Outbox(), FrameWriter(running.lineage, max_frame_bytes), progress)
         running.stream.accept()
@@ -80,7 +80,7 @@ class Execution:
                 phases.span.attributes["error.type"] = terminal.error.value
 
     async def abandon(self, running: RunningInvocation) -> None:
-        """Whoever runs the task of the request ends it, as a server may that stops. The Invocation gets its terminal if
+        """The server ends the task of the request, as it may when it stops. The Invocation gets its terminal if
         the store takes it soon, and otherwise from the next epoch."""
         if running.ended.done():
             return
@@ -99,7 +99,7 @@ class Execution:
         if running.stop_reason is not None:
             return Outcome(TERMINAL_OF[running.stop_reason]), False
         worker = asyncio.current_task()
-        running.working(worker)
+        running.worker = worker
         alarm = asyncio.get_running_loop().call_at(running.deadline, running.stop, StopReason.DEADLINE)
         try:
             return await self._exchange(running), True
@@ -121,7 +121,7 @@ class Execution:
             return failed(ErrorCode.INTERNAL_ERROR), True
         finally:
             alarm.cancel()
-            running.working(None)
+            running.worker = None
 
     async def _exchange(self, running: RunningInvocation) -> Outcome:
         conversation = running.conversation
@@ -150,16 +150,16 @@ class Execution:
     async def recorded(self, running: RunningInvocation, outcome: Outcome) -> Outcome:
         """What the caller may learn: the outcome if its terminal is durable, else LOST."""
         stream = running.stream
-        place, facts = (running.place, ()) if stream is None else await stream.progress.close()
+        last_fact, facts = (running.last_fact, ()) if stream is None else await stream.progress.close()
         if running.stop_reason is StopReason.LEDGER_FAILED and outcome.terminal is SUCCEEDED:
             # The last progress failed while the Agent was ending: nothing is a success whose record was in doubt.
             outcome = Outcome(LOST)
-        terminal = terminal_fact(place, new_hex_id(), self._clock(), outcome.terminal)
+        terminal = terminal_fact(last_fact, new_hex_id(), self._clock(), outcome.terminal)
         try:
             told = outcome if await self._journal.end(*facts, terminal) else Outcome(LOST)
         except EpochFenced:
             if stream is not None:
-                stream.interrupt()
+                stream.outbox.end()  # without a terminal frame, because no terminal is recorded
             return Outcome(ROUTER_ENDED)
         except Exception as fault:  # noqa: BLE001  nobody may wait for a terminal that nobody writes any more
             self._log.event("invocation.fault", level=Level.ERROR, cause=safe_cause(fault))

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from aop.a2a.judge import TrackedTask
 from aop.contracts.identity import InvocationContext, Lineage
-from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, TIMED_OUT, Place, Terminal
+from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, TIMED_OUT, LastFact, Terminal
 from aop.router.a2a.agent import AgentConversation
 from aop.router.a2a.outcome import Outcome
 from aop.router.stream.delivery import StreamDelivery
@@ -39,30 +39,27 @@ class RunningInvocation:
     content: bytes
     deadline: float
     deadline_at: float
-    place: Place
+    last_fact: LastFact
     task: TrackedTask
     phases: RequestPhases
     conversation: AgentConversation
     ended: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     stream: StreamDelivery | None = None
     stop_reason: StopReason | None = None
-    _worker: asyncio.Task[None] | None = None
+    worker: asyncio.Task[None] | None = None
+    """While work goes on; a stop cancels it."""
 
     @property
     def context(self) -> InvocationContext:
-        return self.place.context
+        return self.last_fact.context
 
     @property
     def lineage(self) -> Lineage:
-        return self.place.context.lineage
-
-    def working(self, worker: "asyncio.Task[None] | None") -> None:
-        """Called with the worker when work begins and with None when it ends. In between, a stop cancels the worker."""
-        self._worker = worker
+        return self.last_fact.context.lineage
 
     def stop(self, reason: StopReason) -> None:
         """The first reason counts; once the outcome is being recorded, none does."""
         if self.stop_reason is None and not self.ended.done():
             self.stop_reason = reason
-            if self._worker is not None:
-                self._worker.cancel()
+            if self.worker is not None:
+                self.worker.cancel()

@@ -1,4 +1,4 @@
-"""Owns the tasks of running Invocations: tracked, found by parent, stopped together, awaited before the Router ends."""
+"""Owns the tasks of running Invocations: looked up by parent, stopped together, awaited before the Router ends."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -38,7 +38,7 @@ class InvocationSupervisor:
         task.add_done_callback(self._tasks.discard)
 
     def enter(self, running: RunningInvocation) -> None:
-        """From here on it is found and stopped, whoever runs it."""
+        """From here on it can be stopped, whichever task runs it."""
         lineage = running.lineage
         self._running[lineage.invocation] = running
         if lineage.parent is not None:

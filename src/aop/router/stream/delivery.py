@@ -38,7 +38,3 @@ class StreamDelivery:
     def end(self, terminal: Terminal) -> None:
         self.outbox.put(self.frames.terminal(terminal))
         self.outbox.end()
-
-    def interrupt(self) -> None:
-        """Ends without a terminal frame, because no terminal is recorded."""
-        self.outbox.end()

@@ -35,7 +35,7 @@ class WatchBroken(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Observed:
+class _ReleaseEntry:
     release: WatchedRelease
     local_revision: int
     observed_at: datetime
@@ -49,7 +49,7 @@ class Topology:
         self._forget_card = forget_card
         self._state = SourceState.INITIALIZING
         self._since = clock()
-        self._observed: dict[str, _Observed] = {}
+        self._entries: dict[str, _ReleaseEntry] = {}
         self._local_revision = 0
         self._arriving: dict[str, WatchedRelease] | None = None
         self._revision: int | None = None
@@ -70,7 +70,7 @@ class Topology:
     @property
     def serves(self) -> bool:
         """Live, or between two Control Planes for a moment. All Routers lose the one that ends at the same time: if all
-        said that they are not ready, a balancer would have nobody left. Each call is resolved anew meanwhile."""
+        said that they are not ready, a balancer would have no Router left. Each call is resolved anew meanwhile."""
         return self.live or asyncio.get_running_loop().time() - self._handed_over_at < HANDOVER_SECONDS
 
     @property
@@ -79,18 +79,18 @@ class Topology:
         return asyncio.get_running_loop().time() - self._spoken_at
 
     def known_releases(self) -> int:
-        return len(self._observed)
+        return len(self._entries)
 
     def refusal(self, release_id: str) -> ErrorCode | None:
-        observed = self._observed.get(release_id)
-        return None if observed is None else REFUSALS.get(observed.release.state)
+        entry = self._entries.get(release_id)
+        return None if entry is None else REFUSALS.get(entry.release.state)
 
     def vouches_for(self, release_id: str, digest: str) -> bool:
         """Whether the Release is known as published with this very Card, from a live source."""
-        observed = self._observed.get(release_id)
-        if observed is None or not self.live:
+        entry = self._entries.get(release_id)
+        if entry is None or not self.live:
             return False
-        return observed.release.state is WatchedState.PUBLISHED and observed.release.card_digest == digest
+        return entry.release.state is WatchedState.PUBLISHED and entry.release.card_digest == digest
 
     def connected(self) -> None:
         """A new connection begins. Its first frames may be only a part of a snapshot."""
@@ -127,14 +127,14 @@ class Topology:
         """All observations, or that of one Release."""
         observations = [
             Observation(
-                agent_id=observed.release.agent_id,
-                version=observed.release.version,
-                release_id=observed.release.release_id,
-                state=observed.release.state,
-                local_revision=observed.local_revision,
-                observed_at=to_text(observed.observed_at),
+                agent_id=entry.release.agent_id,
+                version=entry.release.version,
+                release_id=entry.release.release_id,
+                state=entry.release.state,
+                local_revision=entry.local_revision,
+                observed_at=to_text(entry.observed_at),
             )
-            for observed in self._observations(release_id)
+            for entry in self._observations(release_id)
         ]
         observations.sort(key=lambda item: (item.agent_id, item.version, item.release_id))
         return TopologyStatus(schema_version="1", source=self.source(), observations=tuple(observations))
@@ -145,11 +145,11 @@ class Topology:
             state, since = SourceState.LOST, self._clock() - timedelta(seconds=self.silent_seconds - SILENCE_SECONDS)
         return TopologySource(state=state, since=to_text(since))
 
-    def _observations(self, release_id: str | None) -> Iterable[_Observed]:
+    def _observations(self, release_id: str | None) -> Iterable[_ReleaseEntry]:
         if release_id is None:
-            return self._observed.values()
-        observed = self._observed.get(release_id)
-        return () if observed is None else (observed,)
+            return self._entries.values()
+        entry = self._entries.get(release_id)
+        return () if entry is None else (entry,)
 
     def _take_snapshot(self, event: TopologyEvent) -> None:
         if not isinstance(event.releases, tuple) or not isinstance(event.complete, bool):
@@ -172,18 +172,18 @@ class Topology:
 
     def _replace(self, releases: Iterable[WatchedRelease]) -> None:
         arrived = {release.release_id: release for release in releases}
-        for release_id in self._observed.keys() - arrived.keys():
-            del self._observed[release_id]
+        for release_id in self._entries.keys() - arrived.keys():
+            del self._entries[release_id]
             self._forget_card(release_id)
         for release in arrived.values():
             self._observe(release)
 
     def _observe(self, release: WatchedRelease) -> None:
-        observed = self._observed.get(release.release_id)
-        if observed is not None and observed.release == release:
+        entry = self._entries.get(release.release_id)
+        if entry is not None and entry.release == release:
             return
         self._local_revision += 1
-        self._observed[release.release_id] = _Observed(release, self._local_revision, self._clock())
+        self._entries[release.release_id] = _ReleaseEntry(release, self._local_revision, self._clock())
         self._forget_card(release.release_id)
 
     def _move(self, state: SourceState) -> None:
