@@ -33,7 +33,7 @@ class Batches:
 
     async def accept(self, acceptances: Sequence[Acceptance]) -> set[str]:
         """The event ids of those that were accepted."""
-        entries = list(enumerate(acceptances, self._position + 1))
+        entries = [(position, one, None) for position, one in enumerate(acceptances, self._position + 1)]
         self._position += len(entries)
         return set(await store.accept(self.connection, ROUTER, self.epoch, entries))
 

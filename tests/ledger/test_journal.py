@@ -166,7 +166,7 @@ async def test_a_fenced_writer_learns_so_also_where_its_lone_fact_is_there_alrea
             await store.append(connection, ROUTER, older.epoch, [end])
         assert fenced.value.sqlstate == FENCED
         with pytest.raises(asyncpg.PostgresError) as fenced:
-            await store.accept(connection, ROUTER, older.epoch, [(1, acceptance)])
+            await store.accept(connection, ROUTER, older.epoch, [(1, acceptance, None)])
         assert fenced.value.sqlstate == FENCED
         await connection.close()
 

@@ -2,13 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import asyncpg
 
-from aop.ledger.archive.export import NotOver, unended_of
+from aop.ledger.archive.export import NotOver, require_over
 from aop.ledger.archive.file import FileWrong
 from aop.ledger.archive.verification import VerifiedExport, verified
 from aop.ledger.figures.hours import NUMBERS_IN_TILE
@@ -69,7 +68,8 @@ async def detached(
         async with connection.transaction():
             await connection.execute("SET LOCAL lock_timeout = '10s'")
             await connection.execute(_WITHOUT_VACUUM)
-            await connection.execute(f"LOCK TABLE {', '.join(_partitions(month))} IN SHARE MODE")
+            partitions = ", ".join(f"ledger.{month.partition(table)}" for table in PARTITIONED)
+            await connection.execute(f"LOCK TABLE {partitions} IN SHARE MODE")
             await _require_complete(connection, month, judged)
             await _remember(connection, month, judged)
             await _become_alone(connection, patience_seconds)
@@ -94,16 +94,10 @@ async def _become_alone(connection: Connection, patience_seconds: float) -> None
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-def _partitions(month: Month) -> Sequence[str]:
-    return [f"ledger.{month.partition(table)}" for table in PARTITIONED]
-
-
 async def _require_over(connection: Connection, month: Month) -> None:
     if (await attached_months(connection))[0] != month:
         raise NotOver(f"an older month than {month} is still attached")
-    unended = await unended_of(connection, month)
-    if unended:
-        raise NotOver(f"{unended} Invocations of {month} have no terminal, or no number yet")
+    await require_over(connection, month)
 
 
 async def _require_complete(connection: Connection, month: Month, judged: VerifiedExport) -> None:

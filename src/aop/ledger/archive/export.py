@@ -37,7 +37,7 @@ SELECT event.invocation_id, {", ".join(f"event.{name}" for name in EVENT_COLUMNS
   FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) AS named (invocation_id, root_task_id, sequence)
   JOIN ledger.event USING (invocation_id, root_task_id, sequence)
 """  # noqa: S608
-_UNENDED: Final = """
+_RUNNING: Final = """
 SELECT count(*) FROM ledger.invocation
  WHERE root_task_id >= $1 AND root_task_id < $2
    AND NOT EXISTS (SELECT FROM ledger.number
@@ -53,17 +53,16 @@ def file_of(folder: Path, month: Month) -> Path:
     return folder / f"ledger-{month}.jsonl"
 
 
-async def unended_of(connection: Connection, month: Month) -> int:
-    """How many Invocations have no terminal, or one that has no number yet."""
-    count: int = await connection.fetchval(_UNENDED, month.first_root, month.past_root)
-    return count
+async def require_over(connection: Connection, month: Month) -> None:
+    """Every Invocation has a terminal that has its number."""
+    running = await connection.fetchval(_RUNNING, month.first_root, month.past_root)
+    if running:
+        raise NotOver(f"{running} Invocations of {month} have no terminal, or no number yet")
 
 
 async def exported(connection: Connection, month: Month, path: Path) -> VerifiedExport:
     """Writes the file beside its place, reads it again, compares it with the tree, and puts it there."""
-    unended = await unended_of(connection, month)
-    if unended:
-        raise NotOver(f"{unended} Invocations of {month} have no terminal, or no number yet")
+    await require_over(connection, month)
     written = path.with_name(f"{path.name}.part")
     with written.open("wb") as file:
         writer = MonthWriter(file, month)

@@ -61,7 +61,7 @@ _OF_CODE = _source("ended", "true", "error_code")
 _OF_REASON = _source("ended", "true", "reason")
 # The condition on the position is that of the index; without it the whole table would be read.
 _OF_TRACE = _source("called", "position > 0", "trace_id", in_order=False)
-_UNENDED = Source("called", _OPEN, _TIMES, in_order=False)
+_WITHOUT_TERMINAL = Source("called", _OPEN, _TIMES, in_order=False)
 # A column of its own for what the index is ordered by: only then is the order known outside, and nothing is sorted.
 BY_LATENCY = Source("ended", "SELECT *, -latency_ms AS rank FROM ledger.event WHERE type <> 'stream'", frozenset())
 
@@ -71,7 +71,7 @@ def newest_first(filters: RecordFilter) -> Source:
     if filters.trace_id is not None:
         return _OF_TRACE
     if filters.status is not None and filters.status not in TERMINAL_STATUSES:
-        return _UNENDED
+        return _WITHOUT_TERMINAL
     if filters.reason is not None:
         return _OF_REASON
     if filters.error_code is not None:

@@ -24,12 +24,13 @@ from aop.ledger.write.group_commit import (
     GroupCommit,
     NotWritten,
     OnSent,
+    ProbeResult,
     Refused,
     Statements,
     Unknown,
     Written,
 )
-from aop.ledger.write.open_invocations import AcceptedEnded, Facts, OpenInvocations, Step, Unsettled
+from aop.ledger.write.open_invocations import Facts, OpenInvocations, Step, Unsettled
 from aop.ledger.write.store import Entry
 from aop.store.database import Connection, Database
 from aop.store.kept_statement import KeptStatement
@@ -83,7 +84,7 @@ class Journal:
         self._report_unsettled = unsettled
         entries, how = _Entries(writer, clock, wrote), (_prepared_by(connect, write_seconds), write_seconds, fenced)
         self._acceptances = GroupCommit(Statements(entries.accept, entries.find_accepted), *how)
-        self._endings = GroupCommit(Statements(entries.accept_ended, entries.find_accepted_ended), *how)
+        self._endings = GroupCommit(Statements(entries.accept_ended, entries.find_accepted), *how)
         self._cancels = GroupCommit(Statements(entries.cancel, entries.cancel), *how)
         self._facts = GroupCommit(Statements(entries.append, entries.find_appended), *how)
         self._commits: dict[str, GroupCommit[Any, Any]] = {
@@ -124,8 +125,8 @@ class Journal:
 
     async def accept(self, acceptance: Acceptance, on_sent: OnSent | None = None) -> LastFact:
         """Returns once the acceptance is durable. From here on the Invocation must end in a terminal."""
-        invocation, position = self._begin(acceptance)
-        match await self._acceptances.write((position, acceptance), on_sent):
+        invocation, entry = self._begin(acceptance)
+        match await self._acceptances.write(entry, on_sent):
             case Written(created_at):
                 self._open.move(invocation, Step.ACCEPTED)
                 return LastFact.opened(acceptance, created_at)
@@ -144,8 +145,8 @@ class Journal:
 
     async def accept_ended(self, acceptance: Acceptance, terminal: Terminal) -> None:
         """Accepts and ends an Invocation in one transaction: its target was refused or its deadline is past."""
-        invocation, position = self._begin(acceptance, terminal)
-        match await self._endings.write((position, acceptance, terminal)):
+        invocation, entry = self._begin(acceptance, terminal)
+        match await self._endings.write(entry):
             case Written() | Found():
                 self._open.move(invocation, Step.ENDED)
             case Refused():
@@ -158,7 +159,7 @@ class Journal:
                 self._open.move(invocation, Step.UNANSWERED)
                 raise AcceptanceUnknown
 
-    def _begin(self, acceptance: Acceptance, ending: Terminal | None = None) -> tuple[str, int]:
+    def _begin(self, acceptance: Acceptance, ending: Terminal | None = None) -> tuple[str, Entry]:
         invocation = acceptance.context.lineage.invocation
         if invocation in self._open:
             raise AcceptanceRefused  # being accepted, or running, right here: one batch must not hold an id twice
@@ -222,7 +223,6 @@ class Journal:
         self._watch_unsettled()
         try:
             await self._probe_unconfirmed()
-            await self._probe_endings()
             await self._write_deferred()
         except EpochFenced:
             await asyncio.Event().wait()  # what is left belongs to the newer epoch
@@ -235,21 +235,23 @@ class Journal:
             self._report_unsettled(count)
 
     async def _probe_unconfirmed(self) -> None:
-        """If an unconfirmed acceptance exists after all, it ends without having started."""
-        for (_, acceptance), result in await _results(self._acceptances.probe, self._open.unconfirmed()):
+        """If an unconfirmed acceptance exists after all, it ends without having started, or ended in that very write.
+        Each kind is asked for through its own connection, whose lost backends may still write it."""
+
+        def probe(entry: Entry) -> "asyncio.Future[ProbeResult[datetime]]":
+            return (self._acceptances if entry[2] is None else self._endings).probe(entry)
+
+        for (_, acceptance, ending), result in await _results(probe, self._open.unconfirmed()):
+            invocation = acceptance.context.lineage.invocation
             match result:
-                case Found(created_at):
+                case Found(created_at) if ending is None:
                     self.defer(self._unstarted(LastFact.opened(acceptance, created_at)))
+                case Found():
+                    self._open.move(invocation, Step.ENDED)
                 case Absent():
-                    self._open.move(acceptance.context.lineage.invocation, Step.NOT_ACCEPTED)
+                    self._open.move(invocation, Step.NOT_ACCEPTED)
                 case Unknown():
                     pass  # it stays unconfirmed
-
-    async def _probe_endings(self) -> None:
-        """An unanswered one is there with its terminal, or it is not there; checkpoints may pass it either way."""
-        for (_, acceptance, _), result in await _results(self._endings.probe, self._open.unconfirmed_endings()):
-            if not isinstance(result, Unknown):
-                self._open.move(acceptance.context.lineage.invocation, Step.ENDED)
 
     async def _write_deferred(self) -> None:
         for facts, result in await _results(self._facts.write, self._open.deferred()):
@@ -278,27 +280,22 @@ class _Entries:
         started, writer = time.perf_counter(), self._writer
         accepted = await store.accept(connection, writer.router_id, writer.epoch, entries, self._accept_one)
         self._wrote(time.perf_counter() - started)
-        return [accepted.get(acceptance.event) for _, acceptance in entries]
+        return [accepted.get(acceptance.event) for _, acceptance, _ in entries]
 
     async def find_accepted(self, connection: Connection, entries: Sequence[Entry]) -> Sequence[datetime | None]:
-        stored = await store.find_acceptances(connection, [acceptance for _, acceptance in entries])
-        return [stored.get(acceptance.event) for _, acceptance in entries]
+        stored = await store.find_acceptances(connection, [acceptance for _, acceptance, _ in entries])
+        return [stored.get(acceptance.event) for _, acceptance, _ in entries]
 
-    async def accept_ended(self, connection: Connection, entries: Sequence[AcceptedEnded]) -> Sequence[datetime | None]:
+    async def accept_ended(self, connection: Connection, entries: Sequence[Entry]) -> Sequence[datetime | None]:
         async with connection.transaction():
-            created = await self.accept(connection, [entry[:2] for entry in entries])
+            created = await self.accept(connection, entries)
             facts = [
                 (terminal_fact(LastFact.opened(acceptance, moment), new_hex_id(), self._clock(), terminal),)
                 for (_, acceptance, terminal), moment in zip(entries, created, strict=True)
-                if moment is not None
+                if moment is not None and terminal is not None
             ]
             await self.append(connection, facts)
         return created
-
-    async def find_accepted_ended(
-        self, connection: Connection, entries: Sequence[AcceptedEnded]
-    ) -> Sequence[datetime | None]:
-        return await self.find_accepted(connection, [entry[:2] for entry in entries])
 
     async def cancel(self, connection: Connection, invocations: Sequence[str]) -> Sequence[bool | None]:
         await store.request_cancel(connection, self._writer.router_id, self._writer.epoch, invocations)

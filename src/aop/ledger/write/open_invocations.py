@@ -8,10 +8,9 @@ from enum import StrEnum
 import msgspec
 
 from aop.ledger.model import Acceptance, Fact, Terminal
+from aop.ledger.write.store import Entry
 
 Facts = tuple[Fact, ...]
-AcceptedEnded = tuple[int, Acceptance, Terminal]
-"""An Invocation that is accepted and ends in one write, and its position."""
 
 MAX_UNCONFIRMED = 2_000
 """With so many, the store has not answered for several batches, and another call would fail too."""
@@ -102,12 +101,12 @@ class OpenInvocations:
     def __contains__(self, invocation: str) -> bool:
         return invocation in self._open
 
-    def begin(self, acceptance: Acceptance, ending: Terminal | None = None) -> int:
-        """Its position. No checkpoint passes it before its terminal is in the store, or it is known that nothing is."""
+    def begin(self, acceptance: Acceptance, ending: Terminal | None = None) -> Entry:
+        """No checkpoint passes its position before its terminal is in the store, or it is known that nothing is."""
         position, self._next_position = self._next_position, self._next_position + 1
         self._open[acceptance.context.lineage.invocation] = _Open(position, acceptance, ending)
         self._counts[State.ACCEPTING] += 1
-        return position
+        return position, acceptance, ending
 
     def move(self, invocation: str, step: Step, terminal: Facts = ()) -> None:
         entry = self._open.get(invocation)
@@ -125,12 +124,8 @@ class OpenInvocations:
             if entry.unsettled_since is None:
                 entry.unsettled_since = asyncio.get_running_loop().time()
 
-    def unconfirmed(self) -> Sequence[tuple[int, Acceptance]]:
-        return [(one.position, one.acceptance) for one in self._in(State.UNCONFIRMED) if one.ending is None]
-
-    def unconfirmed_endings(self) -> Sequence[AcceptedEnded]:
-        entries = self._in(State.UNCONFIRMED)
-        return [(one.position, one.acceptance, one.ending) for one in entries if one.ending is not None]
+    def unconfirmed(self) -> Sequence[Entry]:
+        return [(one.position, one.acceptance, one.ending) for one in self._in(State.UNCONFIRMED)]
 
     def deferred(self) -> Sequence[Facts]:
         return [entry.terminal for entry in self._in(State.DEFERRED)]

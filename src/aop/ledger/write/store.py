@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 
 from aop.contracts.lineage import EventType
-from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, latency_ms
+from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, Terminal, latency_ms
 from aop.ledger.rows import OpenRow
 from aop.ledger.write.array_literals import columns, parameters
 from aop.store.database import Connection
@@ -17,7 +17,8 @@ from aop.store.rows import to_rows
 
 _QUERIES = queries_beside(__file__)
 Key = tuple[str, int]
-Entry = tuple[int, Acceptance]
+Entry = tuple[int, Acceptance, Terminal | None]
+"""An Invocation that is accepted at this position, and its terminal if it ends in the same write."""
 
 
 def _insert_into(table: str, names: str) -> str:
@@ -178,7 +179,7 @@ async def close_epoch(connection: Connection, router_id: str, epoch: int) -> Non
 
 
 def _acceptance_row(entry: Entry) -> Sequence[Any]:
-    position, acceptance = entry
+    position, acceptance, _ = entry
     context = acceptance.context
     lineage, pin = context.lineage, context.pin
     return (
