@@ -9,8 +9,9 @@ import pytest
 
 from aop.a2a.judge import TrackedTask
 from aop.cards.checks import IN_LOOP_BYTES
+from aop.net.http import TakePiece
 from aop.net.sse import frame
-from aop.router.a2a.agent import AgentConversation, Agents, StreamReading, WriteMessage
+from aop.router.a2a.agent import AgentConversation, Agents, CatchUp, WriteMessage
 from aop.router.a2a.streaming import stream_chunks
 
 
@@ -27,9 +28,9 @@ class Conversation(AgentConversation):
         return "1", write("1", "inv_1", content)
 
     async def stream(
-        self, body: bytes, request_id: str, deadline: float, delegation: bytes, reading: StreamReading
+        self, body: bytes, request_id: str, deadline: float, delegation: bytes, take: TakePiece, catch_up: CatchUp
     ) -> bool:
-        return not reading.take(b"".join(map(frame, self._arriving))) and await reading.catch_up()
+        return not take(b"".join(map(frame, self._arriving))) and await catch_up()
 
     async def is_strict(self, text: bytes, _: int) -> bool:
         self.read_elsewhere.append(text)

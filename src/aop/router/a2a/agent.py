@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,7 +25,7 @@ from aop.base.ids import new_request_id
 from aop.cards.checks import IN_LOOP_BYTES, SchemaChecks
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.identity import InvocationContext
-from aop.net.http import Headers, HttpClient, HttpError, StreamedAnswer, Target
+from aop.net.http import Headers, HttpClient, HttpError, StreamedAnswer, TakePiece, Target
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.router.a2a import requests
@@ -38,6 +38,7 @@ _CANCEL_ANSWER_BYTES = 64 * 1024
 
 WriteMessage = Callable[[str, str, bytes], bytes]
 """Of request id, message id and content: `requests.send` or `requests.stream`."""
+CatchUp = Callable[[], Awaitable[bool]]
 _ACCEPTED: dict[WriteMessage, bytes] = {requests.send: JSON_ANSWER, requests.stream: STREAM_ANSWER}
 
 
@@ -57,18 +58,6 @@ class Agents(msgspec.Struct, frozen=True):
     checks: SchemaChecks
     limits: AnswerLimits
     """Of any Agent; a Card may set a lower one for the whole answer."""
-
-
-class StreamReading(Protocol):
-    """What becomes of the pieces of a stream."""
-
-    def take(self, piece: bytes) -> bool:
-        """What can be done with it at once; False if there is more to do."""
-        ...
-
-    async def catch_up(self) -> bool:
-        """Does what is left to do. True if no further piece is wanted."""
-        ...
 
 
 class _FirstRequest(NamedTuple):
@@ -160,11 +149,13 @@ class AgentConversation:
         return read_strict_result(answer, request_id, allowed)
 
     async def stream(
-        self, body: bytes, request_id: str, deadline: float, delegation: bytes, reading: "StreamReading"
+        self, body: bytes, request_id: str, deadline: float, delegation: bytes, take: TakePiece, catch_up: CatchUp
     ) -> bool:
         """Hands a 200 event stream over, piece by piece. True if the reader had enough of it, False at its end.
 
-        AgentFault if it is no such stream, TimeoutError at the deadline.
+        `take` does at once what can be done with a piece, and returns False if there is more to do; `catch_up` does
+        that, and returns True if no further piece is wanted. AgentFault if it is no such stream, TimeoutError at the
+        deadline.
         """
         target = self._known_target() or await self._judged(deadline)
         request = self._request(body, STREAM_ANSWER, delegation)
@@ -172,8 +163,8 @@ class AgentConversation:
         try:
             answer = await self._agents.client.open(target, "POST", request, deadline, self._max_answer)
             await self._require_event_stream(answer, request_id)
-            while await answer.hand_to(reading.take):
-                if await reading.catch_up():
+            while await answer.hand_to(take):
+                if await catch_up():
                     return True
         except TimeoutError:
             raise

@@ -36,7 +36,7 @@ async def stream_chunks(
     rules = StreamRules(task)
     reading = _Reading(conversation, request_id, rules, deliver)
     try:
-        if await conversation.stream(body, request_id, deadline, delegation, reading):
+        if await conversation.stream(body, request_id, deadline, delegation, reading.take, reading.catch_up):
             return reading.has_more()
     except EventTooLarge:
         raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.EVENT_SIZE) from None

@@ -125,6 +125,9 @@ class Topology:
 
     def status(self, release_id: str | None = None) -> TopologyStatus:
         """All observations, or that of one Release."""
+        entries: Iterable[_ReleaseEntry] = self._entries.values()
+        if release_id is not None:
+            entries = [self._entries[release_id]] if release_id in self._entries else ()
         observations = [
             Observation(
                 agent_id=entry.release.agent_id,
@@ -134,7 +137,7 @@ class Topology:
                 local_revision=entry.local_revision,
                 observed_at=to_text(entry.observed_at),
             )
-            for entry in self._observations(release_id)
+            for entry in entries
         ]
         observations.sort(key=lambda item: (item.agent_id, item.version, item.release_id))
         return TopologyStatus(schema_version="1", source=self.source(), observations=tuple(observations))
@@ -144,12 +147,6 @@ class Topology:
         if state is SourceState.LIVE and not self.live:  # nobody has noticed the silence yet
             state, since = SourceState.LOST, self._clock() - timedelta(seconds=self.silent_seconds - SILENCE_SECONDS)
         return TopologySource(state=state, since=to_text(since))
-
-    def _observations(self, release_id: str | None) -> Iterable[_ReleaseEntry]:
-        if release_id is None:
-            return self._entries.values()
-        entry = self._entries.get(release_id)
-        return () if entry is None else (entry,)
 
     def _take_snapshot(self, event: TopologyEvent) -> None:
         if not isinstance(event.releases, tuple) or not isinstance(event.complete, bool):
@@ -161,7 +158,11 @@ class Topology:
         self._arriving.update((release.release_id, release) for release in event.releases)
         if event.complete:
             arrived, self._arriving = self._arriving, None
-            self._replace(arrived.values())
+            for release_id in self._entries.keys() - arrived.keys():
+                del self._entries[release_id]
+                self._forget_card(release_id)
+            for release in arrived.values():
+                self._observe(release)
             self._revision = event.revision
 
     def _take_change(self, event: TopologyEvent) -> None:
@@ -169,14 +170,6 @@ class Topology:
             raise WatchBroken("a change without a release or without a new revision")
         self._observe(event.release)
         self._revision = event.revision
-
-    def _replace(self, releases: Iterable[WatchedRelease]) -> None:
-        arrived = {release.release_id: release for release in releases}
-        for release_id in self._entries.keys() - arrived.keys():
-            del self._entries[release_id]
-            self._forget_card(release_id)
-        for release in arrived.values():
-            self._observe(release)
 
     def _observe(self, release: WatchedRelease) -> None:
         entry = self._entries.get(release.release_id)
