@@ -7,8 +7,8 @@ from typing import Literal
 import msgspec
 
 from aop.net.headers import Headers, is_host_value, require_lines, require_name
+from aop.net.origin import DEFAULT_PORTS, Endpoint
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _METHODS = {verb: verb.encode() for verb in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")}
 _METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 # These frame the message; the client alone writes them.
@@ -66,11 +66,9 @@ class Target:
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.scheme not in _DEFAULT_PORTS:
+        if self.scheme not in DEFAULT_PORTS:
             raise ValueError("the scheme is http or https")
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        text = host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
-        authority = text.encode("ascii")
+        authority = Endpoint(self.scheme, self.host, self.port, "/").authority.encode("ascii")
         if not is_host_value(authority):
             raise ValueError("the host cannot stand in a Host header")
         object.__setattr__(self, "authority", authority)
