@@ -22,6 +22,7 @@ from aop.serving.edge.routing import Route, RouteAnswer
 from aop.serving.edge.streaming import EventStream
 from aop.serving.unit.health import Readiness, health_routes
 from aop.serving.unit.unit import Unit
+from aop.serving.workers.worker_group import WorkerGroup
 from aop.store.problems import StoreUnavailable
 from tests.support.units import RunningUnit, running
 
@@ -47,7 +48,7 @@ class Workbench:
         log, metrics = UnitLog("bench", "info", self.log), UnitMetrics("bench")
         readiness = Readiness({}, log, metrics)
         application = Application(
-            [*health_routes(readiness, metrics), *self.routes()], log, metrics, workers=self.workers
+            [*health_routes(readiness, metrics, WorkerGroup()), *self.routes()], log, metrics, workers=self.workers
         )
         return Unit(application, readiness, ((self.slots,),), log, metrics, self.close)
 

@@ -178,8 +178,8 @@ async def events_behind(
     """Of Invocations with their root tasks, each behind a sequence."""
     if not places:
         return ()
-    columns = [[place[part] for place in places] for part in range(3)]
-    return [_event(invocation, leaf) for invocation, *leaf in await connection.fetch(_EVENTS, *columns, limit)]
+    rows = await connection.fetch(_EVENTS, *_columns(places), limit)
+    return [_event(invocation, leaf) for invocation, *leaf in rows]
 
 
 async def add_numbers(connection: Connection, writer: Writer, rows: Sequence[NumberRow], settled: int) -> None:
@@ -237,5 +237,5 @@ def _event(invocation: UUID, leaf: Sequence[Any]) -> UnnumberedEvent:
     return UnnumberedEvent(invocation, leaf[_SEQUENCE], leaf[_OCCURRED], leaf[_TYPE] != "stream", leaf)
 
 
-def _columns(places: Sequence[tuple[str, int, int]]) -> tuple[list[str], list[int], list[int]]:
-    return [place[0] for place in places], [place[1] for place in places], [place[2] for place in places]
+def _columns(places: Sequence[tuple[Any, Any, Any]]) -> Sequence[list[Any]]:
+    return [[place[part] for place in places] for part in range(3)]

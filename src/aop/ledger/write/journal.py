@@ -133,15 +133,8 @@ class Journal:
             case Found(created_at):
                 self._open.move(invocation, Step.ACCEPTED)
                 raise AcceptedButLost(LastFact.opened(acceptance, created_at))
-            case Refused():
-                self._open.move(invocation, Step.NOT_ACCEPTED)
-                raise AcceptanceRefused
-            case NotWritten():
-                self._open.move(invocation, Step.NOT_ACCEPTED)
-                raise AcceptanceFailed
-            case Unknown():
-                self._open.move(invocation, Step.UNANSWERED)
-                raise AcceptanceUnknown
+            case failure:
+                raise self._not_accepted(invocation, failure)
 
     async def accept_ended(self, acceptance: Acceptance, terminal: Terminal) -> None:
         """Accepts and ends an Invocation in one transaction: its target was refused or its deadline is past."""
@@ -149,15 +142,20 @@ class Journal:
         match await self._endings.write(entry):
             case Written() | Found():
                 self._open.move(invocation, Step.ENDED)
+            case failure:
+                raise self._not_accepted(invocation, failure)
+
+    def _not_accepted(self, invocation: str, failure: Refused | NotWritten | Unknown) -> Exception:
+        match failure:
             case Refused():
                 self._open.move(invocation, Step.NOT_ACCEPTED)
-                raise AcceptanceRefused
+                return AcceptanceRefused()
             case NotWritten():
                 self._open.move(invocation, Step.NOT_ACCEPTED)
-                raise AcceptanceFailed
+                return AcceptanceFailed()
             case Unknown():
                 self._open.move(invocation, Step.UNANSWERED)
-                raise AcceptanceUnknown
+                return AcceptanceUnknown()
 
     def _begin(self, acceptance: Acceptance, ending: Terminal | None = None) -> tuple[str, Entry]:
         invocation = acceptance.context.lineage.invocation

@@ -3,7 +3,6 @@
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -22,26 +21,17 @@ class AddressClass(StrEnum):
 _PRECEDENCE = (("local", AddressClass.LOCAL), ("never", AddressClass.NEVER), ("unicast", AddressClass.PUBLIC))
 
 
-@dataclass(frozen=True, slots=True)
-class _Segments:
-    """The whole address space of one IP version, cut where the class may change."""
-
-    starts: Sequence[int]
-    classes: Sequence[AddressClass]
-
-    def class_of(self, address: int) -> AddressClass:
-        return self.classes[bisect_right(self.starts, address) - 1]
-
-
 @lru_cache(maxsize=1024)
 def classify(address: str) -> AddressClass:
     """The class of an address as a resolver spells it; a zone is ignored. Anything else is a ValueError."""
     parsed = ip_address(address.partition("%")[0])
-    return _segments(parsed.version).class_of(int(parsed))
+    starts, classes = _segments(parsed.version)
+    return classes[bisect_right(starts, int(parsed)) - 1]
 
 
 @cache
-def _segments(version: int) -> _Segments:
+def _segments(version: int) -> tuple[Sequence[int], Sequence[AddressClass]]:
+    """The whole address space of one IP version, cut where the class may change: where each part begins, its class."""
     tables = json.loads(_FILE.read_bytes())
     ranges = [
         (kind, network)
@@ -53,7 +43,7 @@ def _segments(version: int) -> _Segments:
     for _, network in ranges:
         bounds |= {int(network.network_address), int(network.broadcast_address) + 1}
     starts = sorted(bounds)
-    return _Segments(tuple(starts), tuple(_class_at(start, ranges) for start in starts))
+    return starts, [_class_at(start, ranges) for start in starts]
 
 
 def _class_at(address: int, ranges: Sequence[tuple[AddressClass, IPv4Network | IPv6Network]]) -> AddressClass:

@@ -68,7 +68,10 @@ def judge(endpoint: Endpoint, addresses: Sequence[str], allow_list: AllowList) -
     """The address to dial, the first of the resolver's answer, or AddressRefused, or NameNotResolved when empty."""
     if not addresses:
         raise NameNotResolved(endpoint.host)
-    classes = {_class_of(address) for address in addresses}
+    try:
+        classes = {classify(address) for address in addresses}
+    except ValueError:
+        raise AddressRefused("the resolver's answer is not an address") from None
     if AddressClass.NEVER in classes:
         raise AddressRefused("an address is in a network that is never contacted")
     if allow_list.holds(endpoint.host, endpoint.port):
@@ -79,13 +82,6 @@ def judge(endpoint: Endpoint, addresses: Sequence[str], allow_list: AllowList) -
     elif endpoint.scheme != "https":
         raise AddressRefused("a public host is contacted over https only")
     return addresses[0]
-
-
-def _class_of(address: str) -> AddressClass:
-    try:
-        return classify(address)
-    except ValueError:
-        raise AddressRefused("the resolver's answer is not an address") from None
 
 
 def _read_entry(entry: str) -> tuple[str, int | None]:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import ip_address
@@ -126,7 +127,8 @@ class Resolver:
         except (OSError, ValueError):
             pass
         finally:
-            _hand_over(loop, self._finish, pending, answer)
+            with suppress(RuntimeError):  # the loop is closed, and no caller waits any more
+                loop.call_soon_threadsafe(self._finish, pending, answer)
 
     def _finish(self, pending: _Pending, answer: Addresses | None) -> None:
         self._running.discard(pending)
@@ -173,15 +175,3 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _hand_over(
-    loop: asyncio.AbstractEventLoop,
-    finish: Callable[[_Pending, Addresses | None], None],
-    pending: _Pending,
-    answer: Addresses | None,
-) -> None:
-    try:
-        loop.call_soon_threadsafe(finish, pending, answer)
-    except RuntimeError:  # the loop is closed: nobody waits any more
-        return

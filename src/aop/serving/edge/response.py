@@ -1,6 +1,6 @@
 """Answers: whole bodies and the error envelopes of contract section 8."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import msgspec
@@ -14,10 +14,11 @@ from aop.serving.edge.request import Request
 Headers = Sequence[tuple[bytes, bytes]]
 JSON = (b"content-type", b"application/json")
 TRACE_HEADER = b"x-platform-trace-id"
-_RETRY_AFTER = (b"retry-after", b"1")
-_CHALLENGE = (b"www-authenticate", b"Bearer")
+_MORE_HEADERS: Mapping[ErrorCode, Headers] = {
+    ErrorCode.OVERLOADED: ((b"retry-after", b"1"),),
+    ErrorCode.UNAUTHENTICATED: ((b"www-authenticate", b"Bearer"),),
+}
 _WITHOUT_BODY = frozenset({204, 304})
-_JSON_ALONE = (JSON,)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -67,10 +68,4 @@ def error_answer(
         trace_id=trace_id,
         violations=tuple(violations) or msgspec.UNSET,
     )
-    body = _encode(error)
-    headers: Headers = _JSON_ALONE
-    if code is ErrorCode.OVERLOADED:
-        headers = (JSON, _RETRY_AFTER)
-    if code is ErrorCode.UNAUTHENTICATED:
-        headers = (JSON, _CHALLENGE)
-    return Response(entry.status, body, headers, code, reason)
+    return Response(entry.status, _encode(error), (JSON, *_MORE_HEADERS.get(code, ())), code, reason)

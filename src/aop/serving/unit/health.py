@@ -61,9 +61,8 @@ class Readiness:
         self._metrics.ready(name, cause is None)
 
 
-def health_routes(readiness: Readiness, metrics: UnitMetrics, group: WorkerGroup | None = None) -> Sequence[Route]:
+def health_routes(readiness: Readiness, metrics: UnitMetrics, group: WorkerGroup) -> Sequence[Route]:
     """Each worker answers for all: ready when all are, and with the metrics of all."""
-    group = group or WorkerGroup()
 
     async def own_readiness(_: bytes) -> bytes:
         return b"1" if await readiness.ready() else b""
