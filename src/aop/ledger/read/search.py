@@ -43,8 +43,8 @@ class _Ranking:
     def rank(self, table: str = "") -> str:
         return f"{self.sign}{table}{self.column}"
 
-    def order(self, table: str = "") -> str:
-        return f"{self.rank(table)}{self.direction}, {table}invocation_id{self.direction}"
+    def order(self) -> str:
+        return f"{self.rank()}{self.direction}, invocation_id{self.direction}"
 
     def behind(self, table: str = "") -> str:
         """The condition of what follows a position."""

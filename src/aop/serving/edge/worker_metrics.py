@@ -51,9 +51,7 @@ def with_ended(ended: bytes | None, last: bytes) -> bytes:
 
 def text_of_all(parts: Iterable[bytes], across: Mapping[str, Across]) -> bytes:
     """As Prometheus reads it. A gauge that `across` does not name is added up."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Fixed(_merged(map(_decode, parts), across)))
-    return generate_latest(registry)
+    return generate_latest(_Families(_merged(map(_decode, parts), across)))
 
 
 def _merged(parts: Iterable[Sequence[_Family]], across: Mapping[str, Across]) -> Iterator[_Family]:
@@ -71,7 +69,7 @@ def _merged(parts: Iterable[Sequence[_Family]], across: Mapping[str, Across]) ->
         yield _Family(name, family.text, family.kind, samples)
 
 
-class _Fixed(Collector):
+class _Families(Collector):
     def __init__(self, families: Iterable[_Family]) -> None:
         self._families = list(families)
 
