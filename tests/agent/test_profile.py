@@ -8,9 +8,9 @@ import pytest
 
 from aop.a2a.answers import AgentFault
 from aop.a2a.v0_3 import Task, TaskState
-from aop.agent.check import profile
-from aop.agent.check.profile import RpcRefused, StreamJudge
 from aop.contracts.documents import compiled
+from tests.support import profile
+from tests.support.profile import RpcRefused, StreamJudge
 from tests.support.vectors import each
 
 _CODES = {TaskState.FAILED: "AGENT_EXECUTION_FAILED", TaskState.REJECTED: "AGENT_EXECUTION_FAILED"}

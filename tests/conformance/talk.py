@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from aop.a2a.v0_3 import Message, Task
-from aop.agent.check import profile
 from aop.net.http import Answer, HttpClient, Target
 from aop.net.sse import EventParser
 from tests.agent.agents import ask
 from tests.agent.samples import RunningSample
+from tests.support import profile
 from tests.support.waiting import PATIENCE_SECONDS
 
 ID = "7"

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from aop.a2a.v0_3 import Task, TaskState
-from aop.agent.check import profile
-from aop.agent.check.profile import RpcRefused, StreamJudge
 from aop.net.http import HttpClient
 from tests.agent.agents import ask
 from tests.agent.samples import RunningSample
 from tests.conformance.talk import Talk, data, message, rpc
+from tests.support import profile
+from tests.support.profile import RpcRefused, StreamJudge
 
 SKILL = "extract-action-items"
 NOTES = """Weekly sync, 2 March. Attendees: Alice, Bob, Carol.

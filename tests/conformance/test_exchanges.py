@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from aop.a2a.v0_3 import TaskState
-from aop.agent.check import profile
-from aop.agent.check.profile import RpcRefused, StreamJudge
 from aop.contracts.documents import document
 from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample
 from tests.conformance.talk import Talk, data, message, rpc, text
+from tests.support import profile
 from tests.support.contracts import CONTRACTS
+from tests.support.profile import RpcRefused, StreamJudge
 
 _REQUESTS = CONTRACTS / "a2a-profile" / "0.2" / "examples" / "valid"
 REQUESTS = sorted(_REQUESTS.glob("*[rR]equest/*.json"))

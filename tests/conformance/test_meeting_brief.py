@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from aop.a2a.v0_3 import TaskState
-from aop.agent.check import profile
-from aop.agent.check.profile import StreamJudge
 from aop.local.ports import any_free_port
 from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample, running_sample
 from tests.conformance.talk import Talk, data
+from tests.support import profile
+from tests.support.profile import StreamJudge
 from tests.support.waiting import patience
 
 pytestmark = pytest.mark.second_ring

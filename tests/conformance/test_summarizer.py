@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from aop.a2a.v0_3 import Task, TaskState
-from aop.agent.check import profile
-from aop.agent.check.profile import RpcRefused, StreamJudge
 from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample
 from tests.conformance.talk import Talk, data
+from tests.support import profile
+from tests.support.profile import RpcRefused, StreamJudge
 from tests.support.waiting import becomes_true, generous
 
 TEXT = (

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from aop.a2a import requests
 from aop.a2a.answers import TASK, AgentFault
 from aop.a2a.judge import AgentCanceled, TrackedTask
 from aop.base.clock import utc_now
@@ -20,7 +21,6 @@ from aop.contracts.signing import SigningKey
 from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
 from aop.net.policy import AllowList, NetworkPolicy, Resolver
-from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.a2a.sending import send_and_follow

@@ -96,10 +96,7 @@ def read_result(body: bytes, request_id: str, allowed: frozenset[str]) -> Result
 
     No kind is allowed where only an error may stand in JSON: a result there has the wrong media type.
     """
-    try:
-        parsed = json.parse(body, json.AGENT_DEPTH)
-    except json.JsonRefused as refused:
-        raise protocol_error(Reason.NOT_JSON, f"not strict JSON: {refused.rule}") from None
+    parsed = parse_strict(body)
     result = parsed.get("result") if isinstance(parsed, dict) else None
     kind = result.get("kind") if isinstance(result, dict) else None
     if kind == "message" and "message" in allowed:
@@ -107,6 +104,13 @@ def read_result(body: bytes, request_id: str, allowed: frozenset[str]) -> Result
         if message is not None:
             return message
     return read_strict_result(body, request_id, allowed, kind)
+
+
+def parse_strict(body: bytes) -> object:
+    try:
+        return json.parse(body, json.AGENT_DEPTH)
+    except json.JsonRefused as refused:
+        raise protocol_error(Reason.NOT_JSON, f"not strict JSON: {refused.rule}") from None
 
 
 def _whole_message(body: bytes, request_id: str) -> Message | None:
@@ -139,7 +143,8 @@ def read_response(body: bytes, request_id: str) -> bytes:
         raise protocol_error(Reason.RPC_ENVELOPE, "a response has exactly one of result and error")
     if isinstance(error, RpcError):
         reason = _REASON_OF_RPC_CODE.get(error.code, Reason.RPC_ERROR)
-        fault = AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, reason, leaves_task=False)
+        text = f"answered with JSON-RPC error {error.code}"
+        fault = AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, reason, leaves_task=False, problem=text)
         fault.rpc_code = error.code
         raise fault
     return b"" if result is UNSET else bytes(result)

@@ -129,15 +129,16 @@ def is_running(state: TaskState, task: TrackedTask) -> bool:
     """True while the Task goes on, False once it is completed; every other state ends the Invocation."""
     if state in RUNNING:
         return True
+    problem = f"the task ended {state}"
     if state in _ASKING:
-        raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, _ASKING[state])
+        raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, _ASKING[state], problem=problem)
     if state is TaskState.UNKNOWN:
         raise protocol_error(Reason.TASK_STATE_UNKNOWN, "the state unknown is not one the platform can go on from")
     task.ended = True
     if state in _FAILED:
-        raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, _FAILED[state])
+        raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, _FAILED[state], problem=problem)
     if state is TaskState.CANCELED:
-        raise AgentCanceled
+        raise AgentCanceled(problem)
     return False
 
 

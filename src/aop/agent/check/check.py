@@ -2,28 +2,20 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from aop.a2a.answers import AgentFault
-from aop.a2a.v0_3 import RUNNING, Task, TaskState
-from aop.agent.check import profile
+from aop.a2a import requests
+from aop.a2a.answers import MESSAGE_OR_TASK, TASK, AgentFault, read_kind
+from aop.a2a.judge import AgentCanceled, StreamRules, TrackedTask, is_running, values_of
+from aop.a2a.rpc import rpc_request
+from aop.a2a.v0_3 import Message, Task
 from aop.agent.check.attacks import attacks
-from aop.agent.check.exchange import (
-    AgentExchange,
-    CheckFailed,
-    example,
-    input_part,
-    message,
-    query,
-    require,
-    require_rejection,
-)
-from aop.agent.check.profile import RpcRefused, StreamJudge
+from aop.agent.check.exchange import AgentExchange, CheckFailed, Write, example, require, require_rejection
 from aop.agent.guard.card import PUBLIC_CARD_PATH
 from aop.agent.testing import SignedRequest, SignedRouter
 from aop.base.ids import new_id
@@ -38,6 +30,8 @@ UNKNOWN_METHOD: Final = -32601
 
 _SECONDS: Final = 10.0
 _FOLLOW_SECONDS: Final = 0.1
+_QUESTION: Final = requests.get_task("1", "none")
+"""About a Task that does not exist, so that whatever is done with it starts nothing."""
 
 Conforms = Callable[[bytes, Any], bool]
 """Whether a value follows a JSON Schema, given as its text."""
@@ -91,9 +85,12 @@ class AgentCheck:
             *((f"rejects: {attack.name}", self._attack(attack.make, attack.status)) for attack in attacks()),
             ("rejects: replay", self._replay),
             ("accepts a credential that was refused with another body", self._unburnt),
-            ("unknown method: JSON-RPC error -32601", self._refusal("tasks/none", {"id": "x"}, UNKNOWN_METHOD)),
-            ("tasks/get of an unknown task: -32001", self._refusal("tasks/get", query("none"), UNKNOWN_TASK)),
-            ("tasks/cancel of an unknown task: -32001", self._refusal("tasks/cancel", {"id": "none"}, UNKNOWN_TASK)),
+            ("unknown method: JSON-RPC error -32601", self._refusal(_unknown_method, UNKNOWN_METHOD)),
+            ("tasks/get of an unknown task: -32001", self._refusal(_about(requests.get_task, "none"), UNKNOWN_TASK)),
+            (
+                "tasks/cancel of an unknown task: -32001",
+                self._refusal(_about(requests.cancel_task, "none"), UNKNOWN_TASK),
+            ),
             ("a text message is answered", self._text_message),
         ]
         for skill in self._subject.card.skills:
@@ -105,9 +102,7 @@ class AgentCheck:
     async def _problem(self, act: Callable[[], Awaitable[None]]) -> str | None:
         try:
             await act()
-        except RpcRefused as refused:
-            return f"answered with {refused}"
-        except (CheckFailed, AgentFault) as problem:
+        except (CheckFailed, AgentFault, AgentCanceled) as problem:
             return str(problem)
         except EventTooLarge:
             return "an event of the stream is larger than 1 MiB"
@@ -133,70 +128,79 @@ class AgentCheck:
 
     def _attack(self, make: Callable[[Any], SignedRequest], status: int) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
-            draft = self._router.draft(self._exchange.rpc("tasks/get", query("none"))[1], parent=new_id("inv"))
+            draft = self._router.draft(_QUESTION, parent=new_id("inv"))
             require_rejection(await self._exchange.post(make(draft)), status)
 
         return check
 
     async def _replay(self) -> None:
-        request = self._router.request(self._exchange.rpc("tasks/get", query("none"))[1])
+        request = self._router.request(_QUESTION)
         require((await self._exchange.post(request)).status == 200, "a good request is not accepted")
         require_rejection(await self._exchange.post(request), 401)
 
     async def _unburnt(self) -> None:
-        request = self._router.request(self._exchange.rpc("tasks/get", query("none"))[1])
+        request = self._router.request(_QUESTION)
         require_rejection(await self._exchange.post(SignedRequest(request.headers, request.body + b"\n")), 403)
         require((await self._exchange.post(request)).status == 200, "a refused request burnt the credential")
 
-    def _refusal(self, method: str, params: dict[str, Any], *codes: int) -> Callable[[], Awaitable[None]]:
+    def _refusal(self, write: Write, *codes: int) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
             try:
-                await self._exchange.call(method, params)
-            except RpcRefused as refused:
-                require(refused.code in codes, f"{refused} instead of {codes[0]}")
+                await self._exchange.call(write)
+            except AgentFault as fault:
+                if fault.rpc_code is None:
+                    raise
+                require(fault.rpc_code in codes, f"JSON-RPC error {fault.rpc_code} instead of {codes[0]}")
             else:
                 raise CheckFailed("answered with a result")
 
         return check
 
     async def _text_message(self) -> None:
-        params = message(b'{"kind":"text","text":"hello"}')
+        skill = self._subject.card.skills[0]
         try:
-            profile.message_or_task(await self._exchange.call("message/send", params, self._subject.card.skills[0].id))
-        except RpcRefused:
-            return  # a refusal is an answer, too
+            read_kind(await self._exchange.call(_saying(requests.send, b'"hello"'), skill.id), MESSAGE_OR_TASK)
+        except AgentFault as fault:
+            if fault.rpc_code is None:  # a refusal is an answer, too
+                raise
 
     def _send(self, skill: Skill) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
-            params = message(input_part(self._input(skill)), blocking=True)
-            found = profile.message_or_task(await self._exchange.call("message/send", params, skill.id))
-            if isinstance(found, Task):
-                found = await self._followed(found, skill.id)
-            self._require_conform(skill, profile.result_value(found, partial(self._conforms, skill)))
-            if isinstance(found, Task):
-                await self._refusal("tasks/cancel", {"id": found.id}, NOT_CANCELABLE, UNKNOWN_TASK)()
+            sent = await self._exchange.call(_saying(requests.send, self._input(skill)), skill.id)
+            answer = read_kind(sent, MESSAGE_OR_TASK)
+            if isinstance(answer, Message):
+                self._require_conform(skill, values_of(answer))
+            elif isinstance(answer, Task):
+                self._require_conform(skill, values_of(await self._followed(answer, skill.id)))
+                await self._refusal(_about(requests.cancel_task, answer.id), NOT_CANCELABLE, UNKNOWN_TASK)()
 
         return check
 
     async def _followed(self, found: Task, capability: str) -> Task:
-        task_id = found.id
+        """The Task once it is completed, as the Agent shows it when it is asked again."""
+        first, task = found.id, TrackedTask("")
         async with asyncio.timeout(self._subject.seconds):
-            while found.status.state in RUNNING:
+            while is_running(found.status.state, task):
                 await asyncio.sleep(_FOLLOW_SECONDS)
-                found = profile.task(await self._exchange.call("tasks/get", query(task_id), capability))
-        again = profile.task(await self._exchange.call("tasks/get", query(task_id), capability))
-        require(found.id == again.id == task_id, "tasks/get answers with another task")
-        require(found.status.state is TaskState.COMPLETED, f"the task ended {found.status.state}")
-        return again
+                found = await self._read_task(first, capability)
+        return await self._read_task(first, capability)
+
+    async def _read_task(self, task_id: str, capability: str) -> Task:
+        found = read_kind(await self._exchange.call(_about(requests.get_task, task_id), capability), TASK)
+        if not isinstance(found, Task) or found.id != task_id:
+            raise CheckFailed("tasks/get answers with another task")
+        return found
 
     def _stream(self, skill: Skill) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
-            judge, params = StreamJudge(), message(input_part(self._input(skill)))
-            async for result in self._exchange.stream(params, skill.id):
-                for chunk in judge.read(result):
-                    self._require_conform(skill, chunk)
-            judge.end()
-            require(judge.state in {None, TaskState.COMPLETED}, f"the task ended {judge.state}")
+            rules, sent = StreamRules(TrackedTask("")), _saying(requests.stream, self._input(skill))
+            async with aclosing(self._exchange.stream(sent, skill.id)) as results:
+                async for result in results:
+                    for chunk in rules.take(result):
+                        self._require_conform(skill, (chunk,))
+                    if rules.completed:
+                        return
+            rules.end()
 
         return check
 
@@ -204,11 +208,23 @@ class AgentCheck:
         found = self._subject.inputs.get(skill.id) or example(skill)
         if found is None:
             raise CheckFailed("no input to try: give one, or add `examples` to the inputSchema")
-        return found
+        return found.strip()
 
-    def _require_conform(self, skill: Skill, value: Any) -> None:
-        require(self._conforms(skill, value), "the value breaks the outputSchema")
+    def _require_conform(self, skill: Skill, values: Iterable[bytes]) -> None:
+        """One of the values that the answer may stand for must."""
+        conforms, schema = self._subject.conforms, bytes(skill.output_schema)
+        if conforms is not None:
+            found = any(conforms(schema, msgspec.json.decode(value)) for value in values)
+            require(found, "the value breaks the outputSchema")
 
-    def _conforms(self, skill: Skill, value: Any) -> bool:
-        conforms = self._subject.conforms
-        return conforms is None or conforms(bytes(skill.output_schema), value)
+
+def _unknown_method(request_id: str) -> bytes:
+    return rpc_request(request_id, "tasks/none", {"id": "x"})
+
+
+def _about(write: Callable[[str, str], bytes], task_id: str) -> Write:
+    return lambda request_id: write(request_id, task_id)
+
+
+def _saying(write: Callable[[str, str, bytes], bytes], content: bytes) -> Write:
+    return lambda request_id: write(request_id, new_id("inv"), content)

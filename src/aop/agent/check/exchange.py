@@ -2,18 +2,24 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any, Final
 
 import msgspec
 
-from aop.a2a.answers import require_media_type, require_plain
-from aop.a2a.rpc import rpc_request
+from aop.a2a.answers import (
+    STREAM_KINDS,
+    Result,
+    parse_strict,
+    read_response,
+    read_result,
+    require_media_type,
+    require_plain,
+)
 from aop.agent.call.calls import target_of
-from aop.agent.check import profile
 from aop.agent.guard.guard import REJECTIONS
 from aop.agent.testing import SignedRequest, SignedRouter
-from aop.base.ids import new_id
+from aop.base.ids import new_request_id
 from aop.contracts.card import Skill
 from aop.net.http import Answer, HttpClient, StreamedAnswer, Target
 from aop.net.origin import Endpoint
@@ -21,6 +27,9 @@ from aop.net.sse import EventParser
 
 _MAX_BODY: Final = 8 * 1024 * 1024
 _MAX_EVENT: Final = 1024 * 1024
+
+Write = Callable[[str], bytes]
+"""Writes a request with this id."""
 
 
 class CheckFailed(Exception):
@@ -47,23 +56,6 @@ def _require_answer(answer: Answer | StreamedAnswer, media_type: bytes) -> None:
     require_media_type(answer.headers_named(b"content-type"), media_type)
 
 
-def query(task_id: str) -> dict[str, Any]:
-    return {"id": task_id, "historyLength": 1}
-
-
-def message(part: bytes, **configuration: bool) -> dict[str, Any]:
-    return {
-        "message": {"kind": "message", "messageId": new_id("inv"), "role": "user", "parts": [msgspec.Raw(part)]},
-        "configuration": {"acceptedOutputModes": ("application/json", "text/plain"), **configuration},
-    }
-
-
-def input_part(value: bytes) -> bytes:
-    """A JSON string as a text part, anything else as a data part."""
-    kind = b"text" if value.lstrip().startswith(b'"') else b"data"
-    return b'{"kind":"%b","%b":%b}' % (kind, kind, value)
-
-
 def example(skill: Skill) -> bytes | None:
     examples = msgspec.json.decode(skill.input_schema, type=dict[str, Any]).get("examples")
     return msgspec.json.encode(examples[0]) if isinstance(examples, list) and examples else None
@@ -79,7 +71,6 @@ class AgentExchange:
         self._router = router
         self._seconds = seconds
         self._client = HttpClient(idle_seconds=2, connect_seconds=5, tls=tls)
-        self._numbers = iter(range(1, 1_000_000))
 
     async def close(self) -> None:
         await self._client.close()
@@ -90,17 +81,18 @@ class AgentExchange:
     async def post(self, request: SignedRequest) -> Answer:
         return await self._request("POST", self._endpoint.path, request)
 
-    async def call(self, method: str, params: dict[str, Any], capability: str = "capability") -> msgspec.Raw:
-        """The result of one method; RpcRefused when the Agent answers with an error."""
-        request_id, body = self.rpc(method, params)
-        answer = await self.post(self._router.request(body, capability=capability))
+    async def call(self, write: Write, capability: str = "capability") -> bytes:
+        """The result of one request, of any kind; AgentFault when there is none."""
+        request_id = new_request_id()
+        answer = await self.post(self._router.request(write(request_id), capability=capability))
         _require_answer(answer, b"application/json")
-        return profile.rpc_result(answer.body, request_id)
+        parse_strict(answer.body)
+        return read_response(answer.body, request_id)
 
-    async def stream(self, params: dict[str, Any], capability: str) -> AsyncIterator[msgspec.Raw]:
+    async def stream(self, write: Write, capability: str) -> AsyncGenerator[Result, None]:
         """The results of one message/stream, as they come."""
-        request_id, body = self.rpc("message/stream", params)
-        request = self._router.request(body, capability=capability, stream=True)
+        request_id = new_request_id()
+        request = self._router.request(write(request_id), capability=capability, stream=True)
         parser = EventParser(_MAX_EVENT)
         async with self._client.stream(
             await self._target(),
@@ -114,12 +106,7 @@ class AgentExchange:
             _require_answer(answer, b"text/event-stream")
             async for piece in answer:
                 for event in parser.feed(piece):
-                    yield profile.rpc_result(event, request_id)
-
-    def rpc(self, method: str, params: dict[str, Any]) -> tuple[str, bytes]:
-        """The id and the body of a new request."""
-        number = str(next(self._numbers))
-        return number, rpc_request(number, method, params)
+                    yield read_result(event, request_id, STREAM_KINDS)
 
     async def _request(self, method: str, path: str, request: SignedRequest) -> Answer:
         return await self._client.request(

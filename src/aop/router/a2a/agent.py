@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from aop.a2a import requests
 from aop.a2a.answers import (
     TASK,
     AgentFault,
@@ -28,7 +29,6 @@ from aop.contracts.identity import InvocationContext
 from aop.net.http import Headers, HttpClient, HttpError, StreamedAnswer, TakePiece, Target
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
-from aop.router.a2a import requests
 from aop.router.a2a.http_answers import http_fault, require_json, require_ok
 from aop.router.a2a.skill_requests import JSON_ANSWER, STREAM_ANSWER, RequestsOfSkills
 

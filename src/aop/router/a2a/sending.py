@@ -3,11 +3,11 @@
 import asyncio
 from itertools import chain, repeat
 
+from aop.a2a import requests
 from aop.a2a.answers import MESSAGE_OR_TASK, TASK
 from aop.a2a.judge import TrackedTask, Values, is_running, values_of
 from aop.a2a.v0_3 import Message, Task
 from aop.base.ids import new_request_id
-from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
 
 _FIRST_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)

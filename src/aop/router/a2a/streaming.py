@@ -3,13 +3,13 @@
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
+from aop.a2a import requests
 from aop.a2a.answers import STREAM_KINDS, AgentFault, Result, read_result
 from aop.a2a.judge import StreamRules, TrackedTask
 from aop.a2a.repetition import Repetition, Run
 from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.errors import ErrorCode, Reason
 from aop.net.sse import EventParser, EventTooLarge
-from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
 
 UNREAD = object()

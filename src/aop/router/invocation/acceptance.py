@@ -7,6 +7,7 @@ from functools import partial
 
 import msgspec
 
+from aop.a2a import requests
 from aop.a2a.judge import TrackedTask
 from aop.base.ids import new_opening_id
 from aop.cards.checks import SchemaChecks, TooMuchSchemaWork
@@ -17,7 +18,6 @@ from aop.contracts.lineage import EventType
 from aop.ledger.model import TIMED_OUT, Acceptance, Opening, Terminal
 from aop.ledger.write.group_commit import EpochFenced
 from aop.ledger.write.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUnknown, AcceptedButLost, Journal
-from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation, Agents
 from aop.router.a2a.outcome import Outcome
 from aop.router.invocation.running import RunningInvocation

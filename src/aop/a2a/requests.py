@@ -1,4 +1,4 @@
-"""The four JSON-RPC requests the Router sends; the caller's input is spliced in byte for byte."""
+"""The four JSON-RPC requests that the Router and `aop agent check` send; the input is spliced in byte for byte."""
 
 import msgspec
 
