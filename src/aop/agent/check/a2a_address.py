@@ -14,8 +14,9 @@ from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
-from aop.a2a.rpc import rpc_request
-from aop.a2a.versions import VERSION_HEADER, A2AVersion
+from aop.a2a.dialect import Dialect
+from aop.a2a.v1_0 import ProtoDialect
+from aop.a2a.versions import A2AVersion
 from aop.agent.check.a2a_card import A2ACard, NotAnAgentCard, read_agent_card
 from aop.agent.check.card_draft import OpenPoint, endpoint_of
 from aop.agent.guard.card import PUBLIC_CARD_PATH
@@ -24,6 +25,7 @@ from aop.net.http import (
     Answer,
     AnswerTooLarge,
     ConnectFailed,
+    Headers,
     HttpClient,
     HttpError,
     Target,
@@ -41,7 +43,8 @@ SECONDS: Final = 10.0
 _OLDER_PATH = "/.well-known/agent.json"
 _QUERY = re.compile(r"[!-\"$-~]*", re.ASCII)
 _MAX_REPLY = 65_536
-_QUESTIONS = {A2AVersion.V0_3: "tasks/get", A2AVersion.V1_0: "GetTask"}
+_ACCEPT, _JSON_BODY = (b"accept", b"application/json"), (b"content-type", b"application/json")
+_DIALECTS = {A2AVersion.V0_3: Dialect(), A2AVersion.V1_0: ProtoDialect()}
 _NOT_SPOKEN = frozenset({-32601, -32009})
 """The method is unknown, or the version is."""
 
@@ -177,9 +180,10 @@ class _Asking:
         return card
 
     async def _reply(self, endpoint: Endpoint, version: A2AVersion) -> Reply:
-        question = rpc_request("1", _QUESTIONS[version], {"id": "no-such-task"})
+        dialect = _DIALECTS[version]
+        headers, question = (_JSON_BODY, *dialect.headers), dialect.get_task("1", "no-such-task")
         try:
-            answer = await self._request(endpoint, "POST", endpoint.path, _MAX_REPLY, question, version)
+            answer = await self._request(endpoint, "POST", endpoint.path, _MAX_REPLY, headers, question)
         except AgentNotFound:
             return Reply.UNCLEAR
         if answer.status in {401, 403}:
@@ -192,21 +196,15 @@ class _Asking:
         method: str,
         target: str,
         max_body: int,
+        headers: Headers = (),
         body: bytes = b"",
-        version: A2AVersion | None = None,
     ) -> Answer:
-        headers = [(b"accept", b"application/json")]
-        if body:
-            headers.append((b"content-type", b"application/json"))
-        if version is A2AVersion.V1_0:  # as the Router asks, 0.3 is named by no header
-            headers.append((VERSION_HEADER, version.encode()))
-
         async def exchange(address: str) -> Answer:
             return await self._client.request(
                 Target(endpoint.scheme, endpoint.host, endpoint.port, address),
                 method,
                 target,
-                headers=headers,
+                headers=(_ACCEPT, *headers),
                 body=body,
                 deadline=self._deadline,
                 max_body=max_body,
