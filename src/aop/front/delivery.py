@@ -12,6 +12,7 @@ from aop.front.conversation import AnsweredPlainly
 from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnavailable, UpstreamUnreadable
 from aop.net.asgi import AnswerBroken, Scope, Send
 from aop.net.own_server import FixedHead, own_server
+from aop.net.sse import frame
 
 VAST: Final = b"1099511627776"
 """As a length: more than any Card allows, so that the Router refuses the answer at its head."""
@@ -91,4 +92,4 @@ class Delivery:
 
 def framed(text: bytes) -> bytes:
     """An event of one line: in JSON a line end stands only where a blank may stand, too."""
-    return b"data: %b\n\n" % text.replace(b"\n", b" ")
+    return frame(text.replace(b"\n", b" "))

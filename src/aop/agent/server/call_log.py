@@ -6,16 +6,15 @@ import time
 import traceback
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
 from aop.agent.guard.context import AgentContext
 from aop.base.clock import now_text
+from aop.contracts.credential import CredentialClaims
 
 LOGGER: Final = "aop.agent"
-
-
 _logger: Final = logging.getLogger(LOGGER)
 _LEVELS: Final = {logging.INFO: "info", logging.ERROR: "error"}
 _encode: Final = msgspec.json.Encoder().encode
@@ -41,30 +40,14 @@ class CallRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     """File and line in which it was raised."""
 
 
-class CallFacts(Protocol):
-    """What the record of a call says of it: an AgentContext has it, and so have the claims of a credential."""
-
-    @property
-    def agent_id(self) -> str: ...
-
-    @property
-    def capability(self) -> str: ...
-
-    @property
-    def trace_id(self) -> str: ...
-
-    @property
-    def invocation_id(self) -> str: ...
-
-
-Facts = TypeVar("Facts", bound=CallFacts)
+Context = TypeVar("Context", AgentContext, CredentialClaims)
 
 
 @dataclass(slots=True)
-class LoggedCall(Generic[Facts]):
-    """One call, from its arrival to its record."""
+class LoggedCall(Generic[Context]):
+    """One call, from its arrival to its record: of an Agent behind the guard, or of one behind the front."""
 
-    context: Facts
+    context: Context
     method: str
     started: float = field(default_factory=time.monotonic)
 
@@ -97,10 +80,7 @@ class LoggedCall(Generic[Facts]):
             _logger.debug("what was raised:", exc_info=error)
 
 
-class AgentCall(LoggedCall[AgentContext]):
-    """Of an Agent behind the guard."""
-
-    __slots__ = ()
+AgentCall = LoggedCall[AgentContext]
 
 
 def _place(error: BaseException) -> str | None:

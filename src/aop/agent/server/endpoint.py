@@ -19,9 +19,10 @@ from aop.a2a.rpc import (
 )
 from aop.agent.guard.guard import JSON, NO_STORE, SCOPE_KEY, HeaderLine, respond
 from aop.agent.server.call_log import AgentCall
-from aop.agent.server.methods import FOLLOWING, A2AMethods, Events, Immediate, WhenSettled
+from aop.agent.server.methods import FOLLOWING, A2AMethods, WhenSettled
 from aop.net.asgi import Message, Receive, Scope, Send
 from aop.net.headers import HeaderMap
+from aop.net.sse import frame
 
 SEND_SECONDS: Final = 60.0
 """How long a reader may stop reading before its stream is given up; its Task goes on."""
@@ -78,12 +79,12 @@ class A2AEndpoint:
             await answer(send, fault.request_id if request_id is None else request_id, fault)
             return
         match reply:
-            case Immediate(content):
-                await respond(send, 200, [JSON], success(request_id, content))
+            case bytes():
+                await respond(send, 200, [JSON], success(request_id, reply))
             case WhenSettled():
                 await self._answer_settled(request, reply, receive, send)
-            case Events(events):
-                await _until_left(self._stream(request_id, events, send), receive)
+            case _:
+                await _until_left(self._stream(request_id, reply, send), receive)
 
     async def _answer_settled(self, request: RpcRequest, reply: WhenSettled, receive: Receive, send: Send) -> None:
         if await _until_left(reply.task.settled(), receive):
@@ -96,8 +97,8 @@ class A2AEndpoint:
         async with aclosing(events):
             await send({"type": "http.response.start", "status": 200, "headers": list(EVENTS)})
             async for event in events:
-                frame = _frame(success(request_id, event))
-                if not await self._was_taken(send, {"type": "http.response.body", "body": frame, "more_body": True}):
+                body = frame(success(request_id, event))
+                if not await self._was_taken(send, {"type": "http.response.body", "body": body, "more_body": True}):
                     return
             await send({"type": "http.response.body", "body": b""})
 
@@ -122,11 +123,7 @@ async def refuse(send: Send, request_id: RequestId, fault: RpcFault) -> None:
 
 
 async def _refuse_follower(send: Send, request_id: RequestId, fault: RpcFault) -> None:
-    await respond(send, fault.status, EVENTS, _frame(failure(request_id, fault)))
-
-
-def _frame(content: bytes) -> bytes:
-    return b"data: " + content + b"\n\n"
+    await respond(send, fault.status, EVENTS, frame(failure(request_id, fault)))
 
 
 async def _until_left(work: Coroutine[Any, Any, None], receive: Receive) -> bool:

@@ -10,7 +10,6 @@ from aop.a2a.rpc import (
     MessageConfiguration,
     MessageParams,
     MethodNotFound,
-    RpcFault,
     RpcRequest,
     StreamingNotSupported,
     TaskParams,
@@ -33,13 +32,6 @@ _ENVELOPE_BYTES: Final = 1024
 
 
 @dataclass(frozen=True)
-class Immediate:
-    """The result is there."""
-
-    content: bytes
-
-
-@dataclass(frozen=True)
 class WhenSettled:
     """The result is the Task once it has ended or waits for its caller."""
 
@@ -47,14 +39,8 @@ class WhenSettled:
     history_length: int
 
 
-@dataclass(frozen=True)
-class Events:
-    """The result is a stream of these."""
-
-    events: AsyncGenerator[bytes, None]
-
-
-Reply = Immediate | WhenSettled | Events
+Reply = bytes | WhenSettled | AsyncGenerator[bytes, None]
+"""The result, the Task whose end it waits for, or a stream of results."""
 
 
 class A2AMethods:
@@ -69,17 +55,15 @@ class A2AMethods:
             "tasks/get": self._get,
             "tasks/cancel": self._cancel,
             RESUBSCRIBE: self._resubscribe,
-            **{method: _refuse(fault) for method, fault in REFUSED.items()},
         }
 
     def __contains__(self, method: str) -> bool:
-        return method in self._methods
+        return method in self._methods or method in REFUSED
 
     def reply(self, call: AgentCall, request: RpcRequest) -> Reply:
-        method = self._methods.get(request.method)
-        if method is None:
-            raise MethodNotFound
-        return method(call, request)
+        if request.method not in self._methods:
+            raise REFUSED.get(request.method, MethodNotFound)
+        return self._methods[request.method](call, request)
 
     def document(self, task: SkillTask, history_length: int) -> bytes:
         return task.document(history_length, self._max_document)
@@ -97,32 +81,32 @@ class A2AMethods:
         configuration = params.configuration or MessageConfiguration()
         task = self._accept(call, params, configuration, streamed=False)
         reply = WhenSettled(task, configuration.history_length or 0)
-        return reply if configuration.blocking else Immediate(self.document(task, reply.history_length))
+        return reply if configuration.blocking else self.document(task, reply.history_length)
 
     def _stream(self, call: AgentCall, request: RpcRequest) -> Reply:
         self._require_streaming()
         params = read_params(request.params, MessageParams)
         task = self._accept(call, params, params.configuration or MessageConfiguration(), streamed=True)
-        return Events(task.follow())
+        return task.follow()
 
     def _get(self, call: AgentCall, request: RpcRequest) -> Reply:
         params = read_params(request.params, TaskParams)
         task = self._tasks.find(params.id, call.context.workspace_id)
         length = len(task.history) if params.history_length is None else params.history_length
         call.record("ok")
-        return Immediate(self.document(task, length))
+        return self.document(task, length)
 
     def _cancel(self, call: AgentCall, request: RpcRequest) -> Reply:
         task = self._tasks.find(read_params(request.params, TaskParams).id, call.context.workspace_id)
         self._tasks.cancel(task)
         call.record("ok")
-        return Immediate(self.document(task, 0))
+        return self.document(task, 0)
 
     def _resubscribe(self, call: AgentCall, request: RpcRequest) -> Reply:
         self._require_streaming()
         task = self._tasks.find(read_params(request.params, TaskParams).id, call.context.workspace_id)
         call.record("ok")
-        return Events(task.follow())
+        return task.follow()
 
     def _accept(
         self, call: AgentCall, params: MessageParams, configuration: MessageConfiguration, *, streamed: bool
@@ -169,10 +153,3 @@ def _recording(call: AgentCall) -> Callable[[SkillTask, BaseException | None], N
         call.record(task.state, problem, unexpected=unexpected)
 
     return report
-
-
-def _refuse(fault: type[RpcFault]) -> Callable[[AgentCall, RpcRequest], Reply]:
-    def refuse(_: AgentCall, __: RpcRequest) -> Reply:
-        raise fault
-
-    return refuse

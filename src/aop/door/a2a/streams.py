@@ -20,6 +20,7 @@ from aop.door.a2a.running import OpenCall
 from aop.door.a2a.views import failed_view, recorded_view, view_of
 from aop.door.faults import GatewayFault, fault_of
 from aop.door.gateway import ArrivingResult
+from aop.net.sse import frame
 from aop.serving.edge.request import StreamFailure
 from aop.serving.edge.response import Headers, Response
 from aop.serving.edge.streaming import EventStream
@@ -101,14 +102,10 @@ class _Stream:
         if record.status in TERMINAL_STATUSES:
             return self._writer.status(recorded_view(record, self._context_id))
         unknown = NotCompleted("The call was canceled, and the Ledger does not have its end yet.")
-        return _framed(failure(self._call.rpc.id, unknown, error_data(unknown, self._view.facts)))
+        return frame(failure(self._call.rpc.id, unknown, error_data(unknown, self._view.facts)))
 
     def _error(self, fault: GatewayFault) -> bytes:
         """Nobody knows how the Invocation ended, so no state of a Task is told."""
         self.failure = (fault.code, fault.reason)
         refused = rpc_fault(fault)
-        return _framed(failure(self._call.rpc.id, refused, error_data(refused, facts_of(fault))))
-
-
-def _framed(content: bytes) -> bytes:
-    return b"data: %b\n\n" % content
+        return frame(failure(self._call.rpc.id, refused, error_data(refused, facts_of(fault))))
