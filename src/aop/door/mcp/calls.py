@@ -11,9 +11,9 @@ from aop.contracts.errors import ErrorCode, Reason, Violation
 from aop.contracts.invocation import StreamEvent
 from aop.contracts.text import cleaned
 from aop.door.faults import GatewayFault, fault_of
-from aop.door.gateway import ArrivingResult, DoorCaller
+from aop.door.gateway import ArrivingResult
 from aop.door.mcp.messages import Fault, ProtocolFault
-from aop.door.mcp.results import ToolResult, result_of, result_of_chunks
+from aop.door.mcp.results import ToolResult, result_of_chunks
 from aop.door.mcp.schemas import INPUT
 from aop.door.mcp.tools import SkillTool
 from aop.serving.unit.held import HeldBytes, HeldMemory
@@ -50,10 +50,6 @@ def skill_input(tool: SkillTool, arguments: msgspec.Raw | msgspec.UnsetType) -> 
         refused.violations = (Violation(f"/{INPUT}", "required"),)
         raise refused
     return members[INPUT]
-
-
-async def invoked(caller: DoorCaller, tool: SkillTool, content: msgspec.Raw) -> ToolResult:
-    return result_of(await caller.invoke(*tool.key, content))
 
 
 class StreamedCall:

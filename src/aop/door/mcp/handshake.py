@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -16,19 +17,50 @@ from aop.door.mcp.messages import (
     SERVER_INFO,
     Era,
     Fault,
+    Id,
     McpMessage,
     Params,
     ProtocolFault,
     encode,
     of_era,
+    success,
 )
+from aop.door.request import DoorRequest
+from aop.net.accept import allows_event_stream
 from aop.serving.edge.request import Request
+from aop.serving.edge.response import JSON, Headers, Response
 
 VERSION_HEADER: Final = b"mcp-protocol-version"
 _METHOD_HEADER: Final = b"mcp-method"
 _NAME_HEADER: Final = b"mcp-name"
 _DISCOVERY_MS: Final = 3_600_000
 _BASE64: Final = re.compile(rb"=\?base64\?(.*)\?=")
+
+
+@dataclass(frozen=True, slots=True)
+class McpRequest:
+    """A request that was understood."""
+
+    door: DoorRequest
+    id: Id
+    method: str
+    params: Params
+    era: Era
+    session: bytes | None = None
+    """Under which the client may cancel a call by a second message of HTTP."""
+    admitted: bool = False
+    """The Gateway has said before that this caller sees the Workspace."""
+
+    async def admit(self) -> None:
+        if not self.admitted:
+            await self.door.caller.workspace()
+
+    @property
+    def takes_events(self) -> bool:
+        return allows_event_stream(self.door.http.header_values(b"accept"))
+
+    def answer(self, result: bytes, headers: Headers = ()) -> Response:
+        return Response(200, success(self.id, result), (JSON, *headers))
 
 
 def era_of(params: Params, request: Request | None = None) -> Era:

@@ -3,22 +3,19 @@
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from aop.contracts.errors import NotAcceptable
-from aop.door.mcp import handshake
 from aop.door.mcp.calls import DoorMemory
 from aop.door.mcp.catalog import Catalogs
+from aop.door.mcp.handshake import McpRequest, discovered, initialized
 from aop.door.mcp.listing import listed
 from aop.door.mcp.messages import (
     SUBSCRIPTION_KEY,
     Era,
     Fault,
-    Id,
-    Params,
     ProtocolFault,
     encode,
     notification,
@@ -26,41 +23,17 @@ from aop.door.mcp.messages import (
     success,
 )
 from aop.door.mcp.running import CancellableCalls
-from aop.door.mcp.tool_answers import McpAnswer, ToolAnswers, ToolRequest
+from aop.door.mcp.tool_answers import McpAnswer, ToolAnswers
 from aop.door.mcp.watch import changes
-from aop.door.request import DoorRequest
-from aop.net.accept import allows_event_stream
 from aop.net.sse import frame
 from aop.serving.edge.admission import Slots
-from aop.serving.edge.response import JSON, Headers, Response
+from aop.serving.edge.response import Response
 from aop.serving.edge.streaming import EventStream
 
 SESSION_HEADER: Final = b"mcp-session-id"
 LIST_CHANGED: Final = "notifications/tools/list_changed"
 _LISTENING_SHARE: Final = 4
 """Subscriptions take places of calls; no more than this part of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class McpRequest:
-    """A request that was understood."""
-
-    door: DoorRequest
-    id: Id
-    method: str
-    params: Params
-    era: Era
-    session: bytes | None = None
-    """Under which the client may cancel a call by a second message of HTTP."""
-    admitted: bool = False
-    """The Gateway has said before that this caller sees the Workspace."""
-
-    async def admit(self) -> None:
-        if not self.admitted:
-            await self.door.caller.workspace()
-
-    def answer(self, result: bytes, headers: Headers = ()) -> Response:
-        return Response(200, success(self.id, result), (JSON, *headers))
 
 
 _Method = Callable[[McpRequest], Awaitable[McpAnswer]]
@@ -77,10 +50,10 @@ class McpMethods:
             (Era.HANDSHAKE, "initialize"): self._initialize,
             (Era.HANDSHAKE, "ping"): self._ping,
             (Era.HANDSHAKE, "tools/list"): self._list,
-            (Era.HANDSHAKE, "tools/call"): self._call,
+            (Era.HANDSHAKE, "tools/call"): self._tools.answer,
             (Era.MODERN, "server/discover"): self._discover,
             (Era.MODERN, "tools/list"): self._list,
-            (Era.MODERN, "tools/call"): self._call,
+            (Era.MODERN, "tools/call"): self._tools.answer,
             (Era.MODERN, "subscriptions/listen"): self._listen,
         }
 
@@ -93,13 +66,13 @@ class McpMethods:
 
     async def _initialize(self, request: McpRequest) -> Response:
         """The session is a name under which the client can cancel. The door keeps nothing under it."""
-        answer = handshake.initialized(request.params)
+        answer = initialized(request.params)
         await request.admit()
         return request.answer(answer, ((SESSION_HEADER, secrets.token_hex(16).encode()),))
 
     async def _discover(self, request: McpRequest) -> Response:
         await request.admit()
-        return request.answer(handshake.discovered())
+        return request.answer(discovered())
 
     async def _ping(self, request: McpRequest) -> Response:
         await request.admit()
@@ -109,15 +82,8 @@ class McpMethods:
         catalog = await self.catalogs.read(request.door.caller)
         return request.answer(listed(catalog, request.params, request.era))
 
-    async def _call(self, request: McpRequest) -> McpAnswer:
-        if request.params.name is msgspec.UNSET:
-            raise ProtocolFault(Fault.PARAMS, "tools/call must name a tool")
-        return await self._tools.answer(
-            ToolRequest(request.door, request.id, request.params.name, request.params, request.era, request.session)
-        )
-
     async def _listen(self, request: McpRequest) -> EventStream:
-        if not allows_event_stream(request.door.http.header_values(b"accept")):
+        if not request.takes_events:
             raise NotAcceptable("it is a stream of events")
         await request.admit()
         self._listening.take()

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from aop.contracts.errors import NotAcceptable
-from aop.door.mcp import handshake
+from aop.door.mcp.handshake import McpRequest, era_of, require_modern
 from aop.door.mcp.messages import (
     MAX_ID,
     Era,
@@ -17,7 +17,7 @@ from aop.door.mcp.messages import (
     read_message,
     read_params,
 )
-from aop.door.mcp.methods import LIST_CHANGED, SESSION_HEADER, McpMethods, McpRequest
+from aop.door.mcp.methods import LIST_CHANGED, SESSION_HEADER, McpMethods
 from aop.door.mcp.running import CancellableCalls
 from aop.door.mcp.watch import changes
 from aop.door.protocol import DoorParts, DoorRoute
@@ -57,9 +57,9 @@ class McpServer:
                 return await self._notified(request, message)
             request_id = message.id
             params = read_params(message)
-            era = handshake.era_of(params, request.http)
+            era = era_of(params, request.http)
             if era is Era.MODERN:
-                handshake.require_modern(message, params, request.http)
+                require_modern(message, params, request.http)
             session = _session(request) if era is Era.HANDSHAKE else None
             return await self._methods.serve(McpRequest(request, request_id, message.method, params, era, session))
         except ProtocolFault as fault:

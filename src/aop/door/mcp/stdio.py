@@ -14,7 +14,7 @@ from aop.base.loops import Loop, Loops, Report
 from aop.contracts.errors import ErrorCode, Refusal
 from aop.door.faults import GatewayFault
 from aop.door.gateway import DoorCaller
-from aop.door.mcp.handshake import era_of, require_modern
+from aop.door.mcp.handshake import McpRequest, era_of, require_modern
 from aop.door.mcp.lines import lines_of, when_reader_leaves, write_line
 from aop.door.mcp.messages import (
     Era,
@@ -28,7 +28,7 @@ from aop.door.mcp.messages import (
     read_params,
     success,
 )
-from aop.door.mcp.methods import LIST_CHANGED, McpMethods, McpRequest
+from aop.door.mcp.methods import LIST_CHANGED, McpMethods
 from aop.door.mcp.results import REFUSED, problem_of
 from aop.door.mcp.running import CancellableCalls
 from aop.door.mcp.tool_answers import McpAnswer

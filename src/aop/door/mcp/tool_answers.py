@@ -3,21 +3,20 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
+from aop.contracts.invocation import InvocationResult
 from aop.contracts.text import cleaned
 from aop.door.faults import GatewayFault
-from aop.door.mcp.calls import CancelledByClient, StreamedCall, invoked, progress_message, skill_input
+from aop.door.mcp.calls import CancelledByClient, StreamedCall, progress_message, skill_input
 from aop.door.mcp.catalog import Catalogs
-from aop.door.mcp.messages import Era, Fault, Id, Params, ProtocolFault, encode, success
-from aop.door.mcp.results import REFUSED, ToolEnd, ToolProblem, ToolResult, problem_of
+from aop.door.mcp.handshake import McpRequest
+from aop.door.mcp.messages import Fault, Id, ProtocolFault, encode, success
+from aop.door.mcp.results import REFUSED, ToolEnd, ToolProblem, problem_of, result_of
 from aop.door.mcp.running import CancellableCalls
 from aop.door.mcp.tools import SkillTool
-from aop.door.request import DoorRequest
-from aop.net.accept import allows_event_stream
 from aop.net.sse import COMMENT, frame
 from aop.serving.edge.request import StreamFailure
 from aop.serving.edge.response import JSON, Response
@@ -33,23 +32,6 @@ _CANCELLED: Final = Response(202)
 """A cancelled request has no response, but its POST must be answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRequest:
-    door: DoorRequest
-    id: Id
-    name: str
-    params: Params
-    era: Era
-    session: bytes | None
-
-    def message(self, end: ToolEnd) -> bytes:
-        return success(self.id, end.text(self.era))
-
-    @property
-    def takes_events(self) -> bool:
-        return allows_event_stream(self.door.http.header_values(b"accept"))
-
-
 class ToolAnswers:
     def __init__(self, catalogs: Catalogs, running: CancellableCalls, memory: HeldMemory, max_bytes: int) -> None:
         self._catalogs = catalogs
@@ -57,11 +39,14 @@ class ToolAnswers:
         self._memory = memory
         self._max_bytes = max_bytes
 
-    async def answer(self, request: ToolRequest) -> McpAnswer:
+    async def answer(self, request: McpRequest) -> McpAnswer:
         """A GatewayFault is raised only for whoever may not use the Workspace: the door then refuses as the Gateway."""
-        tool = await self._catalogs.find(request.door.caller, request.name)
+        name = request.params.name
+        if name is msgspec.UNSET:
+            raise ProtocolFault(Fault.PARAMS, "tools/call must name a tool")
+        tool = await self._catalogs.find(request.door.caller, name)
         if tool is None:
-            raise ProtocolFault(Fault.PARAMS, f"Unknown tool: {cleaned(request.name[:64], lines=False)}")
+            raise ProtocolFault(Fault.PARAMS, f"Unknown tool: {cleaned(name[:64], lines=False)}")
         try:
             content = await self._content(request, tool)
             token = request.params.meta.progress_token
@@ -70,16 +55,16 @@ class ToolAnswers:
             return await self._invoked(request, tool, content)
         except GatewayFault as fault:
             end = self._problem(request, fault)
-            return Response(200, request.message(end), (JSON,), fault.code, fault.reason)
+            return Response(200, _message(request, end), (JSON,), fault.code, fault.reason)
 
-    async def _content(self, request: ToolRequest, tool: SkillTool) -> msgspec.Raw:
+    async def _content(self, request: McpRequest, tool: SkillTool) -> msgspec.Raw:
         try:
             return skill_input(tool, request.params.arguments)
         except GatewayFault:
             await request.door.caller.workspace()  # what is wrong with the arguments tells that there is such a tool
             raise
 
-    def _problem(self, request: ToolRequest, fault: GatewayFault) -> ToolProblem:
+    def _problem(self, request: McpRequest, fault: GatewayFault) -> ToolProblem:
         """Raises the fault again when it is a refusal."""
         if fault.invocation_id is None:
             self._catalogs.forget(request.door.caller)
@@ -88,35 +73,19 @@ class ToolAnswers:
         request.door.ran(fault.trace_id, fault.invocation_id)
         return problem_of(fault, request.door.http.trace_id)
 
-    async def _invoked(self, request: ToolRequest, tool: SkillTool, content: msgspec.Raw) -> McpAnswer:
-        call = asyncio.create_task(invoked(request.door.caller, tool, content))
+    async def _invoked(self, request: McpRequest, tool: SkillTool, content: msgspec.Raw) -> McpAnswer:
+        call = asyncio.create_task(request.door.caller.invoke(*tool.key, content))
         async with AsyncExitStack() as opened:
             opened.push_async_callback(_ended, call)
             opened.enter_context(self._running.held(request.door.caller, request.session, request.id, call.cancel))
             await asyncio.wait({call}, timeout=SOON_SECONDS if request.takes_events else None)
             if not call.done():
-                return EventStream(self._late(request, call, opened.pop_all()))
+                return EventStream(_late(request, call, opened.pop_all()))
             if call.cancelled():
                 return _CANCELLED
-            return Response(200, self._message(request, await call), (JSON,))
+            return Response(200, _result(request, await call), (JSON,))
 
-    def _message(self, request: ToolRequest, result: ToolResult) -> bytes:
-        request.door.ran(result.trace_id, result.invocation_id)
-        return request.message(result)
-
-    async def _late(
-        self, request: ToolRequest, call: "asyncio.Task[ToolResult]", opened: AsyncExitStack
-    ) -> AsyncGenerator[bytes, None]:
-        async with opened:
-            yield COMMENT
-            await asyncio.wait({call})
-            if not call.cancelled():
-                try:
-                    yield frame(self._message(request, await call))
-                except GatewayFault as fault:
-                    yield frame(request.message(problem_of(fault, request.door.http.trace_id)))
-
-    async def _streamed(self, request: ToolRequest, tool: SkillTool, content: msgspec.Raw, token: Id) -> McpAnswer:
+    async def _streamed(self, request: McpRequest, tool: SkillTool, content: msgspec.Raw, token: Id) -> McpAnswer:
         async with AsyncExitStack() as opened:
             arriving = await opened.enter_async_context(request.door.caller.stream(*tool.key, content))
             request.door.ran(arriving.trace_id, arriving.invocation_id)
@@ -127,8 +96,30 @@ class ToolAnswers:
             return EventStream(frames, failure=lambda: failed[0] if failed else None)
 
 
+async def _late(
+    request: McpRequest, call: "asyncio.Task[InvocationResult]", opened: AsyncExitStack
+) -> AsyncGenerator[bytes, None]:
+    async with opened:
+        yield COMMENT
+        await asyncio.wait({call})
+        if not call.cancelled():
+            try:
+                yield frame(_result(request, await call))
+            except GatewayFault as fault:
+                yield frame(_message(request, problem_of(fault, request.door.http.trace_id)))
+
+
+def _result(request: McpRequest, result: InvocationResult) -> bytes:
+    request.door.ran(result.trace_id, result.invocation_id)
+    return _message(request, result_of(result))
+
+
+def _message(request: McpRequest, end: ToolEnd) -> bytes:
+    return success(request.id, end.text(request.era))
+
+
 async def _frames(
-    request: ToolRequest, call: StreamedCall, token: Id, failed: list[StreamFailure], opened: AsyncExitStack
+    request: McpRequest, call: StreamedCall, token: Id, failed: list[StreamFailure], opened: AsyncExitStack
 ) -> AsyncGenerator[bytes, None]:
     head = b'data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%b,"progress":'
     head %= encode(token)
@@ -145,15 +136,15 @@ async def _frames(
                 with call.written(told):
                     yield told
                 number += len(chunks)
-            yield frame(request.message(call.result))
+            yield frame(_message(request, call.result))
         except GatewayFault as fault:
             failed.append((fault.code, fault.reason))
-            yield frame(request.message(problem_of(fault, request.door.http.trace_id)))
+            yield frame(_message(request, problem_of(fault, request.door.http.trace_id)))
         except CancelledByClient:
             return
 
 
-async def _ended(call: "asyncio.Task[ToolResult]") -> None:
+async def _ended(call: "asyncio.Task[InvocationResult]") -> None:
     """Whoever leaves first, nothing of the call is left when this returns."""
     call.cancel()
     await asyncio.wait({call})
