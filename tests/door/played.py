@@ -70,5 +70,6 @@ async def _stream(request: DoorRequest) -> RouteAnswer:
 
 async def _frames(arriving: ArrivingResult, opened: AsyncExitStack) -> AsyncGenerator[bytes, None]:
     async with opened:
-        async for event in arriving:
-            yield frame(event.type.value.encode() if event.chunk is msgspec.UNSET else bytes(event.chunk))
+        while events := await arriving.arrived():
+            for event in events:
+                yield frame(event.type.value.encode() if event.chunk is msgspec.UNSET else bytes(event.chunk))

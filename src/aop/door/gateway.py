@@ -13,9 +13,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from aop.base.recent import TtlCache
+from aop.base.recent import RecentlyUsed, TtlCache
 from aop.client.answers import trace_of
 from aop.client.call import Call, json_of
+from aop.client.catalog import ExactCard
 from aop.client.errors import ClientError
 from aop.client.operations import AsyncOperations
 from aop.client.request import OperationRequest, OperationRoute
@@ -28,7 +29,7 @@ from aop.contracts.lineage import InvocationDetail
 from aop.contracts.workspace import Installation, InstallationStatus, Workspace
 from aop.door.bearers import Bearer
 from aop.door.faults import GatewayFault, fault_of
-from aop.door.installed import FRESH_SECONDS, CardMemory, InstalledAgent
+from aop.door.installed import FRESH_SECONDS, InstalledAgent
 from aop.net.http import Answer
 
 T = TypeVar("T")
@@ -37,6 +38,9 @@ INVOKE_SECONDS: Final = 620.0
 """The most time an Invocation may run, and the platform's own bounds after it."""
 
 _AgentsByKey = TtlCache[tuple[bytes, str, str], InstalledAgent]
+_Cards = RecentlyUsed[tuple[str, str], ExactCard]
+"""By Agent and version, which never change."""
+_CARD_BYTES: Final = 64 * 1024 * 1024
 _OK: Final = (200,)
 _READY: Final = OperationRoute("GET", "/readyz", _OK)
 _encode: Final = msgspec.json.Encoder().encode
@@ -50,7 +54,7 @@ class Gateway:
     ) -> None:
         """`ca` and `tls` are those of the client: without them, SSL_CERT_FILE or the certifi roots."""
         self._client = AsyncOperations(origin, max_answer_bytes=answer_max_bytes, ca=ca, tls=tls)
-        self._cards = CardMemory()
+        self._cards: _Cards = RecentlyUsed(_CARD_BYTES)
         self._agents: _AgentsByKey = TtlCache(FRESH_SECONDS)
 
     def caller(self, bearer: Bearer, workspace_id: str) -> "DoorCaller":
@@ -81,7 +85,7 @@ class DoorCaller:
         client: AsyncOperations,
         bearer: Bearer,
         workspace_id: str,
-        cards: CardMemory,
+        cards: _Cards,
         agents: _AgentsByKey,
     ) -> None:
         self._client = client
@@ -143,10 +147,11 @@ class DoorCaller:
 
     async def _card(self, installation: Installation) -> AgentCard:
         """From memory only after the Gateway has just told this caller of the Installation that pins it."""
-        found = self._cards.find(installation)
+        key = installation.agent_id, installation.installed_version
+        found = self._cards.find(key)
         if found is None:
-            found = await _read(self._reading.read_agent_card(installation.agent_id, installation.installed_version))
-            self._cards.keep(found)
+            found = await _read(self._reading.read_agent_card(*key))
+            self._cards.keep(key, found, len(found.body))
         return found.card
 
     async def invocation(self, invocation_id: str) -> InvocationDetail:
@@ -180,8 +185,8 @@ class DoorCaller:
 class ArrivingResult:
     """The events of one accepted Invocation, each checked: `accepted`, the chunks in order, exactly one terminal.
 
-    An end without terminal is a GatewayFault, never the end of the iteration. `arrived` gives those together that came
-    together, so that they can be passed on together.
+    An end without terminal is a GatewayFault. `arrived` gives those together that came together, so that they can be
+    passed on together.
     """
 
     __slots__ = ("_stream",)
@@ -208,17 +213,6 @@ class ArrivingResult:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._stream.aclose()
-
-    def __aiter__(self) -> "ArrivingResult":
-        return self
-
-    async def __anext__(self) -> StreamEvent:
-        if self._stream.terminal is not None:
-            raise StopAsyncIteration
-        try:
-            return await self._stream.next_event()
-        except ClientError as error:
-            raise fault_of(error, invoking=True) from error
 
     async def arrived(self) -> list[StreamEvent]:
         """The next events, of which the terminal comes alone; none behind it."""
