@@ -13,15 +13,17 @@ from aop.base.ids import is_safe_identifier
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, InvocationStatus
 from aop.door.a2a.errors import OperationNotSupported
-from aop.door.a2a.running import OpenCalls
 from aop.door.a2a.views import failed_view, recorded_view, view_of
 from aop.door.faults import GatewayFault
 from aop.door.gateway import DoorCaller
 from aop.door.request import DoorRequest
+from aop.door.running import CallKey, DoorCalls
 from aop.serving.edge.response import JSON, Response
 
 SETTLING_SECONDS: Final = 10.0
 """How long a canceled call waits until the Ledger has the end of its Invocation."""
+CLOSING_SECONDS: Final = 10.0
+"""How long another worker may take to end a call. Of one that takes longer nobody can say that it ended."""
 _POLL_SECONDS: Final = 0.05
 _UNCERTAIN: Final = frozenset({Reason.OUTCOME_UNKNOWN, Reason.ACCEPTANCE_UNKNOWN})
 _NO_SUCH_TASK: Final = frozenset({ErrorCode.NOT_FOUND, ErrorCode.VALIDATION_ERROR})
@@ -34,7 +36,7 @@ class A2ACall:
     request: DoorRequest
     rpc: RpcRequest
     version: A2AVersion
-    open_calls: OpenCalls
+    running: DoorCalls
 
     @property
     def caller(self) -> DoorCaller:
@@ -48,6 +50,10 @@ class A2ACall:
     def form(self) -> A2AForm:
         return FORMS[self.version]
 
+    def key(self, invocation_id: str) -> CallKey:
+        """Only for the bearer that started the call, and only under the address that it was started at."""
+        return self.caller.bearer, self.caller.workspace_id, self.agent_id, invocation_id
+
     async def send(self) -> Response:
         """Waits for the end whatever the configuration says: the answer is the only place for the result."""
         message = read_message(self.version, self.rpc.params)
@@ -59,15 +65,15 @@ class A2ACall:
         """The state that the Ledger has. Artifacts are nowhere but in the answer to the call."""
         params = self._task_params()
         record = await self._record(params.id)
-        context_id = await self.open_calls.context_of(params.id, self.agent_id, self.caller)
+        context_id = await self._context_of_stream(params.id, cancel=False)
         view = recorded_view(record, context_id or params.id)
         return self._result(self.form.task(view, history=params.history_length))
 
     async def cancel(self) -> Response:
         """Ends a call that streams in this door, and says what the Ledger then has."""
         params = self._task_params()
-        context_id = await self.open_calls.cancel(params.id, self.agent_id, self.caller)
-        if context_id is None:
+        context_id = await self._context_of_stream(params.id, cancel=True)
+        if not context_id:
             raise TaskNotFound
         record = await settled(self.caller, params.id)
         if record.status in TERMINAL_STATUSES and record.status is not InvocationStatus.CANCELED:
@@ -103,6 +109,11 @@ class A2ACall:
             raise fault
         self.request.ran(fault.trace_id, fault.invocation_id)
         return failed_view(fault.invocation_id, message.context_id or fault.invocation_id, fault)
+
+    async def _context_of_stream(self, invocation_id: str, *, cancel: bool) -> str:
+        """Empty unless it streams in a worker of this door. After a cancel nothing of it runs in any worker."""
+        answer = await self.running.ask(self.key(invocation_id), cancel=cancel, seconds=CLOSING_SECONDS)
+        return answer.decode()
 
     def _task_params(self) -> TaskParams:
         """Of a Task whose id may be one: all workers are shown it."""

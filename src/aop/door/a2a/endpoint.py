@@ -28,11 +28,11 @@ from aop.door.a2a.errors import (
     is_answered_by_http,
     rpc_fault,
 )
-from aop.door.a2a.running import OpenCalls
 from aop.door.a2a.streams import open_stream
 from aop.door.faults import GatewayFault
 from aop.door.protocol import DoorParts, DoorRoute
 from aop.door.request import DoorRequest
+from aop.door.running import DoorCalls
 from aop.door.settings import DoorSettings
 from aop.serving.edge.body import read_bytes, require_json_type
 from aop.serving.edge.request import Request
@@ -94,7 +94,7 @@ class A2ADoor:
     def __init__(self, settings: DoorSettings, group: WorkerGroup) -> None:
         self._origin = settings.origin
         self._max_bytes = settings.request_max_bytes
-        self._open_calls = OpenCalls(group)
+        self._running = DoorCalls(group, "a2a call")
 
     async def card(self, request: DoorRequest) -> Response:
         """In the form of the version that is named; where none of ours is, in both forms."""
@@ -114,7 +114,7 @@ class A2ADoor:
             operation = OPERATIONS[version].get(rpc.method)
             if operation is None:
                 raise MethodNotFound
-            return await operation(A2ACall(request, rpc, version, self._open_calls))
+            return await operation(A2ACall(request, rpc, version, self._running))
         except RpcFault as fault:
             # Whoever may not come in learns nothing but that, not even how a request must be written.
             await request.caller.workspace()

@@ -62,27 +62,27 @@ class _Stream:
         self._context_id = message.context_id or invocation_id
         self._view = view_of(invocation_id, self._context_id, TaskState.WORKING, arriving.trace_id)
         self._writer = StreamWriter(call.form, call.rpc.id, self._view)
-        self._open = OpenCall(invocation_id, self._context_id, call.agent_id, call.caller)
+        self._open = OpenCall(self._context_id)
 
     async def events(self, opened: AsyncExitStack) -> AsyncGenerator[bytes, None]:
         """Ends with a terminal status or with an error, unless its caller leaves."""
         writer, last = self._writer, None
-        self._call.open_calls.begin(self._open)
         try:
-            async with opened:
-                yield writer.opening()
-                while events := await self._arriving.arrived():
-                    if chunks := [writer.chunk(bytes(one.chunk)) for one in events if one.chunk is not msgspec.UNSET]:
-                        yield b"".join(chunks)
-                    elif events[0].type is not StreamEventType.ACCEPTED:
-                        last = self._terminal(events[0])
+            with self._call.running.held(self._call.key(self._view.id), self._open.answer):
+                async with opened:
+                    yield writer.opening()
+                    while events := await self._arriving.arrived():
+                        if values := [bytes(one.chunk) for one in events if one.chunk is not msgspec.UNSET]:
+                            yield b"".join(map(writer.chunk, values))
+                        elif events[0].type is not StreamEventType.ACCEPTED:
+                            last = self._terminal(events[0])
         except asyncio.CancelledError:
             if not self._open.resume():
                 raise
         except GatewayFault as fault:
             last = self._error(fault)
         finally:
-            self._call.open_calls.end(self._open)
+            self._open.closed.set()
         yield await self._canceled() if last is None else last
 
     def _terminal(self, event: StreamEvent) -> bytes:

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from aop.door.gateway import DoorCaller
 from aop.door.mcp.messages import (
     CAPABILITIES,
     HANDSHAKE_VERSIONS,
@@ -26,6 +27,7 @@ from aop.door.mcp.messages import (
     success,
 )
 from aop.door.request import DoorRequest
+from aop.door.running import CallKey
 from aop.net.accept import allows_event_stream
 from aop.serving.edge.request import Request
 from aop.serving.edge.response import JSON, Headers, Response
@@ -56,11 +58,21 @@ class McpRequest:
             await self.door.caller.workspace()
 
     @property
+    def key(self) -> CallKey | None:
+        return call_key(self.door.caller, self.session, self.id)
+
+    @property
     def takes_events(self) -> bool:
         return allows_event_stream(self.door.http.header_values(b"accept"))
 
     def answer(self, result: bytes, headers: Headers = ()) -> Response:
         return Response(200, success(self.id, result), (JSON, *headers))
+
+
+def call_key(caller: DoorCaller, session: bytes | None, request_id: Id) -> CallKey | None:
+    """A call without a session can only be cancelled by leaving: ids of requests are counted from 0 by every client,
+    so they name nothing by themselves."""
+    return None if session is None else (caller.bearer, caller.workspace_id, session.decode("latin-1"), request_id)
 
 
 def era_of(params: Params, request: Request | None = None) -> Era:

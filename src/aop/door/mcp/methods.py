@@ -22,13 +22,14 @@ from aop.door.mcp.messages import (
     of_era,
     success,
 )
-from aop.door.mcp.running import CancellableCalls
 from aop.door.mcp.tool_answers import McpAnswer, ToolAnswers
 from aop.door.mcp.watch import changes
+from aop.door.running import DoorCalls
 from aop.net.sse import frame
 from aop.serving.edge.admission import Slots
 from aop.serving.edge.response import Response
 from aop.serving.edge.streaming import EventStream
+from aop.serving.workers.worker_group import WorkerGroup
 
 SESSION_HEADER: Final = b"mcp-session-id"
 LIST_CHANGED: Final = "notifications/tools/list_changed"
@@ -40,11 +41,12 @@ _Method = Callable[[McpRequest], Awaitable[McpAnswer]]
 
 
 class McpMethods:
-    def __init__(self, running: CancellableCalls, ending: asyncio.Event, answer_bytes: int, max_calls: int) -> None:
+    def __init__(self, group: WorkerGroup, ending: asyncio.Event, answer_bytes: int, max_calls: int) -> None:
         """`ending` ends the streams of those who wait for changes."""
         self.catalogs = Catalogs()
+        self.running = DoorCalls(group, "mcp cancel")
         self._ending = ending
-        self._tools = ToolAnswers(self.catalogs, running, DoorMemory(), answer_bytes)
+        self._tools = ToolAnswers(self.catalogs, self.running, DoorMemory(), answer_bytes)
         self._listening = Slots(max(1, max_calls // _LISTENING_SHARE))
         self._methods: Mapping[tuple[Era, str], _Method] = {
             (Era.HANDSHAKE, "initialize"): self._initialize,

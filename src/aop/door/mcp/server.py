@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from aop.contracts.errors import NotAcceptable
-from aop.door.mcp.handshake import McpRequest, era_of, require_modern
+from aop.door.mcp.handshake import McpRequest, call_key, era_of, require_modern
 from aop.door.mcp.messages import (
     MAX_ID,
     Era,
@@ -18,7 +18,6 @@ from aop.door.mcp.messages import (
     read_params,
 )
 from aop.door.mcp.methods import LIST_CHANGED, SESSION_HEADER, McpMethods
-from aop.door.mcp.running import CancellableCalls
 from aop.door.mcp.watch import changes
 from aop.door.protocol import DoorParts, DoorRoute
 from aop.door.request import DoorRequest
@@ -42,8 +41,7 @@ class McpServer:
         settings = parts.settings
         self._max_bytes = settings.request_max_bytes
         self._ending = parts.ending
-        self._running = CancellableCalls(parts.group)
-        self._methods = McpMethods(self._running, parts.ending, settings.answer_max_bytes, settings.max_calls)
+        self._methods = McpMethods(parts.group, parts.ending, settings.answer_max_bytes, settings.max_calls)
 
     async def post(self, request: DoorRequest) -> RouteAnswer:
         require_json_type(request.http)
@@ -79,7 +77,9 @@ class McpServer:
         params = read_params(message)
         await request.caller.workspace()
         if message.method == "notifications/cancelled" and params.request_id is not msgspec.UNSET:
-            await self._running.cancel(request.caller, _session(request), params.request_id)
+            key = call_key(request.caller, _session(request), params.request_id)
+            if key is not None:
+                await self._methods.running.ask(key, cancel=True)
         return Response(202)
 
     async def _changes(self, request: DoorRequest) -> AsyncGenerator[bytes, None]:

@@ -30,7 +30,6 @@ from aop.door.mcp.messages import (
 )
 from aop.door.mcp.methods import LIST_CHANGED, McpMethods
 from aop.door.mcp.results import REFUSED, problem_of
-from aop.door.mcp.running import CancellableCalls
 from aop.door.mcp.tool_answers import McpAnswer
 from aop.door.mcp.watch import WATCH_SECONDS, changes
 from aop.door.request import DoorRequest
@@ -93,7 +92,7 @@ class StdioServer:
         self._write = write
         self._watch_seconds = watch_seconds
         self._ending = asyncio.Event()
-        self._methods = McpMethods(CancellableCalls(WorkerGroup()), self._ending, max_bytes, MAX_REQUESTS)
+        self._methods = McpMethods(WorkerGroup(), self._ending, max_bytes, MAX_REQUESTS)
         self._running: dict[Id, asyncio.Task[None]] = {}
         self._log = UnitLog("mcp")
         self._loops = Loops(self._report_of)

@@ -15,8 +15,8 @@ from aop.door.mcp.catalog import Catalogs
 from aop.door.mcp.handshake import McpRequest
 from aop.door.mcp.messages import Fault, Id, ProtocolFault, encode, success
 from aop.door.mcp.results import REFUSED, ToolEnd, ToolProblem, problem_of, result_of
-from aop.door.mcp.running import CancellableCalls
 from aop.door.mcp.tools import SkillTool
+from aop.door.running import AnswerForCall, DoorCalls
 from aop.net.sse import COMMENT, frame
 from aop.serving.edge.request import StreamFailure
 from aop.serving.edge.response import JSON, Response
@@ -33,7 +33,7 @@ _CANCELLED: Final = Response(202)
 
 
 class ToolAnswers:
-    def __init__(self, catalogs: Catalogs, running: CancellableCalls, memory: HeldMemory, max_bytes: int) -> None:
+    def __init__(self, catalogs: Catalogs, running: DoorCalls, memory: HeldMemory, max_bytes: int) -> None:
         self._catalogs = catalogs
         self._running = running
         self._memory = memory
@@ -77,7 +77,7 @@ class ToolAnswers:
         call = asyncio.create_task(request.door.caller.invoke(*tool.key, content))
         async with AsyncExitStack() as opened:
             opened.push_async_callback(_ended, call)
-            opened.enter_context(self._running.held(request.door.caller, request.session, request.id, call.cancel))
+            opened.enter_context(self._running.held(request.key, _cancelling(call)))
             await asyncio.wait({call}, timeout=SOON_SECONDS if request.takes_events else None)
             if not call.done():
                 return EventStream(_late(request, call, opened.pop_all()))
@@ -90,7 +90,7 @@ class ToolAnswers:
             arriving = await opened.enter_async_context(request.door.caller.stream(*tool.key, content))
             request.door.ran(arriving.trace_id, arriving.invocation_id)
             call = StreamedCall(arriving, self._memory, self._max_bytes)
-            opened.enter_context(self._running.held(request.door.caller, request.session, request.id, call.cancel))
+            opened.enter_context(self._running.held(request.key, _cancelling(call)))
             failed: list[StreamFailure] = []
             frames = _frames(request, call, token, failed, opened.pop_all())
             return EventStream(frames, failure=lambda: failed[0] if failed else None)
@@ -107,6 +107,14 @@ async def _late(
                 yield frame(_result(request, await call))
             except GatewayFault as fault:
                 yield frame(_message(request, problem_of(fault, request.door.http.trace_id)))
+
+
+def _cancelling(call: "StreamedCall | asyncio.Task[InvocationResult]") -> AnswerForCall:
+    async def answer(_: bool) -> bytes:
+        call.cancel()
+        return b""
+
+    return answer
 
 
 def _result(request: McpRequest, result: InvocationResult) -> bytes:
