@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import InitVar, dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from aop.a2a.dialect import Dialect, Seen, with_id_of_caller
@@ -39,13 +38,11 @@ class FrontedAgent:
     upstream: Upstream
     speaks: Dialect | HttpRoutes
     forwards_delegation: bool = False
-    changed_skill_ids: InitVar[Mapping[str, str]] = MappingProxyType({})
+    skill_ids: Mapping[str, str] = field(default_factory=dict)
+    """What the Agent calls Skills that have another id in its Card."""
     running: RunningCalls = field(default_factory=RunningCalls)
     _background: set[asyncio.Task[None]] = field(default_factory=set)
     _has_noted_append: bool = False
-
-    def __post_init__(self, changed_skill_ids: Mapping[str, str]) -> None:
-        self._skill_ids = {skill.id: changed_skill_ids.get(skill.id, skill.id) for skill in self.card.skills}
 
     @property
     def path(self) -> str:
@@ -60,7 +57,8 @@ class FrontedAgent:
 
     def own_id(self, skill_id: str) -> str | None:
         """What the Agent calls this Skill of the Card; None for a Skill that the Card has not."""
-        return self._skill_ids.get(skill_id)
+        in_card = any(skill.id == skill_id for skill in self.card.skills)
+        return self.skill_ids.get(skill_id, skill_id) if in_card else None
 
     def begun_by_append(self) -> None:
         """Says once in the log that this Agent appends to artifacts that it has not begun: they begin so."""

@@ -128,10 +128,10 @@ def _versions(
     _require_skills(reader, place, found, cards)
     tenant = None if found.tenant is msgspec.UNSET else found.tenant
     forwards = found.delegation == "forward"
-    behind = AgentBehind(cards[0], endpoint, found.speaks, tenant, {}, {}, forwards, headers, tls)
-    return tuple(
-        replace(behind, card=card, routes=_routes(found, card), skill_ids=_skill_ids(found, card)) for card in cards
-    )
+    routes = {one.skill: one.path for one in found.routes or ()}
+    skill_ids = {one.skill: one.id for one in found.skill_ids or ()}
+    behind = AgentBehind(cards[0], endpoint, found.speaks, tenant, routes, skill_ids, forwards, headers, tls)
+    return tuple(replace(behind, card=card) for card in cards)
 
 
 def _other_cards(folder: Path) -> list[AgentCard]:
@@ -143,29 +143,14 @@ def _other_cards(folder: Path) -> list[AgentCard]:
 
 def _require_skills(reader: read.SettingsReader, place: str, found: FrontAgent, cards: Sequence[AgentCard]) -> None:
     skills = {skill.id for card in cards for skill in card.skills}
-    if found.skill_ids is not msgspec.UNSET and not {one.skill for one in found.skill_ids} <= skills:
+    if not {one.skill for one in found.skill_ids or ()} <= skills:
         reader.refuse(f"{place}/skillIds", "must name Skills of the Card")
     if found.speaks is not Speaks.HTTP:
         return
-    routes = () if found.routes is msgspec.UNSET else found.routes
-    if {route.skill for route in routes} != skills:
+    if {route.skill for route in found.routes or ()} != skills:
         reader.refuse(f"{place}/routes", "must name exactly the Skills of the Card")
     if any(card.limits.streaming for card in cards):
         reader.refuse(f"{place}/card", "declares streaming, which plain HTTP has not")
-
-
-def _routes(found: FrontAgent, card: AgentCard) -> dict[str, str]:
-    listed = () if found.routes is msgspec.UNSET else found.routes
-    return {one.skill: one.path for one in listed if one.skill in _skills(card)}
-
-
-def _skill_ids(found: FrontAgent, card: AgentCard) -> dict[str, str]:
-    listed = () if found.skill_ids is msgspec.UNSET else found.skill_ids
-    return {one.skill: one.id for one in listed if one.skill in _skills(card)}
-
-
-def _skills(card: AgentCard) -> set[str]:
-    return {skill.id for skill in card.skills}
 
 
 def read_card_of(path: Path) -> AgentCard:
