@@ -13,13 +13,13 @@ from a2a.server.tasks import TaskUpdater
 from a2a.types import AgentCard as SdkCard
 from a2a.types import DataPart, Message, Part, Task, TaskState, TaskStatus, TextPart
 
+from aop.a2a.writing import ARTIFACT
 from aop.agent.guard.card import public_card
 from aop.agent.guard.guard import JSON, Guard, current, respond
 from aop.agent.guard.settings import AgentSettings, guarded
 from aop.agent.server.call_log import AgentCall
 from aop.agent.server.endpoint import HEALTH_PAGES
 from aop.agent.server.skills import AgentSkill, SkillFunction, Skills
-from aop.agent.server.task import ARTIFACT
 from aop.agent.server.tasks import LimitReached, ending_of, time_limit
 from aop.contracts.card import AgentCard
 from aop.net.asgi import Receive, Scope, Send

@@ -1,6 +1,7 @@
 """Tasks and events as each version of A2A writes them. Values of an Agent keep their bytes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -19,13 +20,13 @@ _encode = msgspec.json.Encoder().encode
 
 
 class TaskView(msgspec.Struct, frozen=True, gc=False):
-    """What the door says of one Invocation. `facts` go into the metadata, `text` is for people."""
+    """A Task as its caller sees it. `facts` go into the metadata, `text` is for people."""
 
     id: str
     context_id: str
     state: TaskState
-    time: str
-    facts: Mapping[str, str]
+    time: str = ""
+    facts: Mapping[str, str] = MappingProxyType({})
     text: str | None = None
 
 
@@ -46,14 +47,20 @@ class A2AForm:
     def task(self, view: TaskView, value: bytes | None = None, *, history: int | None = None) -> bytes:
         """A Task, with its artifact if there is one. `history` is the length that the caller asks for; nothing but the
         message of the status is ever in it."""
-        status = self._status(view)
-        task = self._object("task", id=view.id, contextId=view.context_id, status=status)
-        said = [status["message"]] if "message" in status else []
-        if value is not None:
-            task["artifacts"] = [{"artifactId": ARTIFACT, "parts": [msgspec.Raw(self.part(value))]}]
-        if said or history is not None:
-            task["history"] = [] if history == 0 else said
-        task["metadata"] = view.facts
+        parts = () if value is None else (self.part(value),)
+        if view.text is None and history is None:
+            return self.document(view, parts)
+        return self.document(view, parts, [] if view.text is None or history == 0 else [self._message(view)])
+
+    def document(self, view: TaskView, parts: Sequence[bytes] = (), history: Sequence[Any] | None = None) -> bytes:
+        """A Task with the parts of its one artifact, and with the messages that were exchanged."""
+        task = self._object("task", id=view.id, contextId=view.context_id, status=self._status(view))
+        if parts:
+            task["artifacts"] = [{"artifactId": ARTIFACT, "parts": [*map(msgspec.Raw, parts)]}]
+        if history is not None:
+            task["history"] = history
+        if view.facts:
+            task["metadata"] = view.facts
         return _encode(task)
 
     def sent(self, task: bytes) -> bytes:
@@ -70,12 +77,16 @@ class A2AForm:
         return ids[:-1] + _ARTIFACT, b']},"append":false}', b']},"append":true}'
 
     def _status(self, view: TaskView) -> dict[str, Any]:
-        status: dict[str, Any] = {"state": self._state(view.state), "timestamp": view.time}
+        status: dict[str, Any] = {"state": self._state(view.state)}
+        if view.time:
+            status["timestamp"] = view.time
         if view.text is not None:
-            ids = {"messageId": f"{view.id}-{view.state}", "taskId": view.id, "contextId": view.context_id}
-            parts = [self._object("text", text=view.text)]
-            status["message"] = self._object("message", **ids, role=self._role, parts=parts)
+            status["message"] = self._message(view)
         return status
+
+    def _message(self, view: TaskView) -> dict[str, Any]:
+        ids = {"messageId": f"{view.id}-{view.state}", "taskId": view.id, "contextId": view.context_id}
+        return self._object("message", **ids, role=self._role, parts=[self._object("text", text=view.text)])
 
     def _state(self, state: TaskState) -> str:
         return state
@@ -112,6 +123,12 @@ class ProtoForm(A2AForm):
 FORMS: Final[Mapping[A2AVersion, A2AForm]] = {A2AVersion.V0_3: A2AForm(), A2AVersion.V1_0: ProtoForm()}
 
 _ARTIFACT: Final = b',"artifact":{"artifactId":%b,"parts":[' % _encode(ARTIFACT)
+
+
+def encoded_part(value: Any) -> bytes:
+    """In A2A 0.3 as Agents write it: a text as a text part, everything else as a data part."""
+    kind = "text" if isinstance(value, str) else "data"
+    return _encode({"kind": kind, kind: value})
 
 
 class StreamWriter:
@@ -152,4 +169,5 @@ def one_line(value: bytes) -> bytes:
 
 
 def _update(view: TaskView) -> dict[str, Any]:
-    return {"taskId": view.id, "contextId": view.context_id, "metadata": view.facts}
+    ids: dict[str, Any] = {"taskId": view.id, "contextId": view.context_id}
+    return {**ids, "metadata": view.facts} if view.facts else ids

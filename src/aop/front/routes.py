@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 import msgspec
 
 from aop.a2a.v0_3 import TaskState
-from aop.agent.server.task import ARTIFACT, encoded_part
+from aop.a2a.versions import A2AVersion
+from aop.a2a.writing import FORMS, TaskView, encoded_part
 from aop.front.faults import UpstreamUnavailable, UpstreamUnreadable
 from aop.front.upstream import JSON, Upstream, UpstreamRequest, media_type_of, whole_body
 from aop.serving.unit.held import HeldBytes
@@ -36,7 +37,7 @@ class HttpRoutes:
             body = await whole_body(answer, held)
         finally:
             answer.leave()
-        return TaskState.COMPLETED, _task(TaskState.COMPLETED, _part(body, media_type) if body else None)
+        return TaskState.COMPLETED, _task(TaskState.COMPLETED, *([_part(body, media_type)] if body else []))
 
 
 def _part(body: bytes, media_type: bytes) -> bytes:
@@ -51,8 +52,5 @@ def _part(body: bytes, media_type: bytes) -> bytes:
     raise UpstreamUnreadable("another media type", media_type=media_type or b"application/octet-stream")
 
 
-def _task(state: TaskState, part: bytes | None = None) -> bytes:
-    found: dict[str, Any] = {"kind": "task", "id": uuid4().hex, "contextId": uuid4().hex, "status": {"state": state}}
-    if part is not None:
-        found["artifacts"] = [{"artifactId": ARTIFACT, "parts": [msgspec.Raw(part)]}]
-    return msgspec.json.encode(found)
+def _task(state: TaskState, *parts: bytes) -> bytes:
+    return FORMS[A2AVersion.V0_3].document(TaskView(uuid4().hex, uuid4().hex, state), parts)

@@ -172,9 +172,8 @@ async def target_of(endpoint: Endpoint) -> Target:
 def refusal(answer: Answer) -> NestedCallFailed:
     """The Router's own error; an answer that is none counts as an interrupted delivery."""
     try:
-        strict_json.parse(answer.body, strict_json.UNIT_DEPTH)
-        error = msgspec.json.decode(answer.body, type=InvocationError)
-    except (msgspec.DecodeError, strict_json.JsonRefused):
+        error = strict_json.decode(answer.body, InvocationError, strict_json.UNIT_DEPTH)
+    except msgspec.DecodeError:
         return NestedCallInterrupted(f"the Router answered {answer.status} without a Platform Error")
     if not fits(error.code, error.reason):
         return NestedCallInterrupted(f"the Router answered {answer.status} with a reason of another code")
@@ -183,9 +182,8 @@ def refusal(answer: Answer) -> NestedCallFailed:
 
 def _result(answer: Answer, call: NestedCall) -> Any:
     try:
-        strict_json.parse(answer.body, strict_json.UNIT_DEPTH)
-        result = msgspec.json.decode(answer.body, type=InvocationResult)
-    except (msgspec.DecodeError, strict_json.JsonRefused):
+        result = strict_json.decode(answer.body, InvocationResult, strict_json.UNIT_DEPTH)
+    except msgspec.DecodeError:
         raise NestedCallInterrupted("the Router's answer is no Invocation Result") from None
     if (result.trace_id, result.root_task_id) != (call.trace_id, call.root_task_id):
         raise NestedCallInterrupted("the Router's answer belongs to another lineage")

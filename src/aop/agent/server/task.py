@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 import msgspec
 
 from aop.a2a.v0_3 import TaskState
+from aop.a2a.versions import A2AVersion
+from aop.a2a.writing import FORMS, TaskView
 from aop.base.clock import now_text
 
 NEXT_STATES: Final[Mapping[TaskState, frozenset[TaskState]]] = {
@@ -23,7 +25,7 @@ NEXT_STATES: Final[Mapping[TaskState, frozenset[TaskState]]] = {
     TaskState.REJECTED: frozenset(),
     TaskState.CANCELED: frozenset(),
 }
-ARTIFACT: Final = "result"
+_FORM: Final = FORMS[A2AVersion.V0_3]
 
 
 class SkillTask:
@@ -37,7 +39,7 @@ class SkillTask:
         self.streamed = streamed
         """Whether each chunk is a part of the artifact as it comes, or all of them are joined into one at the end."""
         self.state = TaskState.SUBMITTED
-        self.parts: list[msgspec.Raw] = []
+        self.parts: list[bytes] = []
         self.history: list[msgspec.Raw] = []
         self.size = 0
         self._note: str | None = None
@@ -62,7 +64,7 @@ class SkillTask:
 
     def add(self, part: bytes) -> None:
         if not self.ended:
-            self.parts.append(msgspec.Raw(part))
+            self.parts.append(part)
             self._wake()
 
     async def settled(self) -> None:
@@ -72,14 +74,11 @@ class SkillTask:
 
     def document(self, history_length: int = 0, max_bytes: int = 0) -> bytes:
         """The Task as it is now, with the latest messages of its history as long as all fits into `max_bytes`."""
-        found: dict[str, Any] = {"kind": "task", "id": self.id, "contextId": self.context_id, "status": self._status()}
-        if self.parts:
-            found["artifacts"] = [_artifact(self.parts)]
-        plain = msgspec.json.encode(found)
+        plain = _FORM.document(self._view, self.parts)
         messages = self.history[-history_length:] if history_length else []
         if not messages or len(plain) + sum(map(len, messages)) > max_bytes:
             return plain
-        return msgspec.json.encode(found | {"history": messages})
+        return _FORM.document(self._view, self.parts, messages)
 
     def follow(self) -> AsyncGenerator[bytes, None]:
         """The Task as it is at this moment, then each part of the artifact as it is made, and the end."""
@@ -87,48 +86,26 @@ class SkillTask:
 
     async def _events(self, first: bytes, position: int, *, ended: bool) -> AsyncGenerator[bytes, None]:
         yield first
+        # Which chunk is the last is known only after it was sent; the end of the Task closes its artifact.
+        before, begun, appended = _FORM.artifact(self._view)
         while not ended:
             changed = self._changed  # taken before the look, so that no change is missed
             while position < len(self.parts):
-                yield self._artifact_update(position)
+                yield before + self.parts[position] + (appended if position else begun)
                 position += 1
             ended = not self.running
             if ended:
-                yield self._status_update()
+                yield _FORM.status(self._view)
             elif position == len(self.parts):
                 await changed.wait()
 
-    def _status(self) -> dict[str, Any]:
-        status: dict[str, Any] = {"state": self.state, "timestamp": self._since}
-        if self._note is not None:
-            part = {"kind": "text", "text": self._note}
-            message = {"kind": "message", "messageId": uuid4().hex, "role": "agent", "parts": [part]}
-            status["message"] = message | {"taskId": self.id, "contextId": self.context_id}
-        return status
-
-    def _status_update(self) -> bytes:
-        event = {"kind": "status-update", "taskId": self.id, "contextId": self.context_id}
-        return msgspec.json.encode(event | {"status": self._status(), "final": True})
-
-    def _artifact_update(self, number: int) -> bytes:
-        # Which chunk is the last is known only after it was sent; the end of the Task closes its artifact.
-        event = {"kind": "artifact-update", "taskId": self.id, "contextId": self.context_id}
-        return msgspec.json.encode(event | {"artifact": _artifact([self.parts[number]]), "append": number > 0})
+    @property
+    def _view(self) -> TaskView:
+        return TaskView(self.id, self.context_id, self.state, self._since, text=self._note)
 
     def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
-
-
-def _artifact(parts: list[msgspec.Raw]) -> dict[str, Any]:
-    return {"artifactId": ARTIFACT, "parts": parts}
-
-
-def encoded_part(value: Any) -> bytes:
-    """A text as a text part, everything else as a data part."""
-    if isinstance(value, str):
-        return msgspec.json.encode({"kind": "text", "text": value})
-    return msgspec.json.encode({"kind": "data", "data": value})
 
 
 def input_note(skill_id: str) -> str:

@@ -11,9 +11,10 @@ import msgspec
 
 from aop.a2a.rpc import TaskNotCancelable, TaskNotFound, TooManyTasks
 from aop.a2a.v0_3 import TaskState
+from aop.a2a.writing import encoded_part
 from aop.agent.call.calls import NestedCallFailed
 from aop.agent.server.skills import InputRefused
-from aop.agent.server.task import SkillTask, encoded_part
+from aop.agent.server.task import SkillTask
 from aop.contracts.errors import ErrorCode
 
 Join = Callable[[Sequence[Any]], Any]
