@@ -3,7 +3,6 @@
 The envelope is read by its types alone. Whether the input is strict JSON and fits the Skill, the platform says.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
@@ -94,7 +93,7 @@ class _Content:
         (self.objects if named in {"", _JSON} else self.foreign).append(data)
 
     def input(self) -> msgspec.Raw:
-        """Text parts are one string, a line each; a data part is an object. Beside text foreign data is left out:
+        """Text parts are one string, a line each; a data part is an object. With text, foreign data is left out:
         clients send it for servers of their own kind."""
         objects = self.objects if self.texts else [*self.objects, *self.foreign]
         if (self.texts and objects) or len(objects) > 1:
@@ -107,7 +106,7 @@ class _Content:
 
 
 def read_message(version: A2AVersion, params: msgspec.Raw) -> IncomingMessage:
-    return _READERS[version](params)
+    return _read_0_3(params) if version is A2AVersion.V0_3 else _read_1_0(params)
 
 
 def _read_0_3(raw: msgspec.Raw) -> IncomingMessage:
@@ -177,9 +176,3 @@ def _skill(*places: _Metadata | None) -> str | None:
     if len(named) > 1:
         raise InvalidParams("The metadata names two Skills")
     return named.pop() if named else None
-
-
-_READERS: Final[Mapping[A2AVersion, Callable[[msgspec.Raw], IncomingMessage]]] = {
-    A2AVersion.V0_3: _read_0_3,
-    A2AVersion.V1_0: _read_1_0,
-}

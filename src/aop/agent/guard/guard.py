@@ -155,8 +155,7 @@ class Guard:
     async def _serve_proof(self, scope: Scope, send: Send) -> None:
         proof = await proof_at(self._proofs, scope["path"])
         status, content = (404, b"") if proof is None else (200, proof)
-        await respond_head(send, status, _TEXT, len(content))
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
+        await respond(send, status, _TEXT, content, head_only=scope["method"] == "HEAD")
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
@@ -178,11 +177,9 @@ async def reject(status: int, send: Send) -> None:
     await respond(send, status, headers, REJECTIONS[status])
 
 
-async def respond(send: Send, status: int, headers: Sequence[HeaderLine], body: bytes) -> None:
-    await respond_head(send, status, headers, len(body))
-    await send({"type": "http.response.body", "body": body})
-
-
-async def respond_head(send: Send, status: int, headers: Sequence[HeaderLine], length: int) -> None:
-    lines = [*headers, (b"content-length", b"%d" % length)]
+async def respond(
+    send: Send, status: int, headers: Sequence[HeaderLine], body: bytes, *, head_only: bool = False
+) -> None:
+    lines = [*headers, (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": lines})
+    await send({"type": "http.response.body", "body": b"" if head_only else body})

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, NoReturn
+from typing import Final
 
 from aop.a2a.rpc import (
     REFUSED,
@@ -48,44 +48,37 @@ _VERSION: Final = re.compile(rb"([0-9]{1,4}\.[0-9]{1,4})(?:\.[0-9]{1,4})?")
 Operation = Callable[[A2ACall], Awaitable[RouteAnswer]]
 
 
-def _refused(fault: type[RpcFault]) -> Operation:
-    async def refuse(_: A2ACall) -> NoReturn:
-        raise fault
-
-    return refuse
-
-
-OPERATIONS: Final[Mapping[A2AVersion, Mapping[str, Operation]]] = {
+OPERATIONS: Final[Mapping[A2AVersion, Mapping[str, Operation | type[RpcFault]]]] = {
     A2AVersion.V0_3: {
         "message/send": A2ACall.send,
         "message/stream": open_stream,
         "tasks/get": A2ACall.get,
         "tasks/cancel": A2ACall.cancel,
         "tasks/resubscribe": A2ACall.resubscribe,
-        **{method: _refused(fault) for method, fault in REFUSED.items()},
+        **REFUSED,
     },
     A2AVersion.V1_0: {
         "SendMessage": A2ACall.send,
         "SendStreamingMessage": open_stream,
         "GetTask": A2ACall.get,
         "CancelTask": A2ACall.cancel,
-        "ListTasks": _refused(OperationNotSupported),
+        "ListTasks": OperationNotSupported,
         "SubscribeToTask": A2ACall.resubscribe,
-        "CreateTaskPushNotificationConfig": _refused(PushNotSupported),
-        "GetTaskPushNotificationConfig": _refused(PushNotSupported),
-        "ListTaskPushNotificationConfigs": _refused(PushNotSupported),
-        "DeleteTaskPushNotificationConfig": _refused(PushNotSupported),
-        "GetExtendedAgentCard": _refused(OperationNotSupported),
+        "CreateTaskPushNotificationConfig": PushNotSupported,
+        "GetTaskPushNotificationConfig": PushNotSupported,
+        "ListTaskPushNotificationConfigs": PushNotSupported,
+        "DeleteTaskPushNotificationConfig": PushNotSupported,
+        "GetExtendedAgentCard": OperationNotSupported,
     },
 }
-"""Every method of the protocol, offered or refused as the protocol says. Any other name is not found."""
+"""Every method of the protocol, offered or refused as the protocol says. Any other name is an unknown method."""
 
 
 def a2a_routes(parts: DoorParts) -> Sequence[DoorRoute]:
     door = A2ADoor(parts.settings, parts.group)
     return [
         DoorRoute("POST", PATH, door.call),
-        DoorRoute("POST", f"{PATH}/", door.call),  # some clients put the slash behind every address
+        DoorRoute("POST", f"{PATH}/", door.call),  # some clients put a slash after every address
         *(DoorRoute("GET", PATH + path, door.card) for path in CARD_PATHS),
     ]
 
@@ -101,7 +94,7 @@ class A2ADoor:
         path, form = request.http.path, None
         with suppress(VersionNotSupported):
             form = version_of(request.http) if request.http.header_values(VERSION_HEADER) else None
-        await request.caller.workspace()  # what is kept of the Agent is told to nobody who may not come in any more
+        await request.caller.workspace()  # what is stored of the Agent is only for callers who may still come in
         url = f"{self._origin}/a2a/{path['workspaceId']}/{path['agentId']}"
         return json_response(200, agent_card(await request.caller.agent(path["agentId"]), url, form))
 
@@ -111,12 +104,12 @@ class A2ADoor:
             version = version_of(request.http)
             rpc = read_envelope(await _body(request.http, self._max_bytes))
             request_id = _bounded(rpc.id)
-            operation = OPERATIONS[version].get(rpc.method)
-            if operation is None:
-                raise MethodNotFound
+            operation = OPERATIONS[version].get(rpc.method, MethodNotFound)
+            if isinstance(operation, type):
+                raise operation
             return await operation(A2ACall(request, rpc, version, self._running))
         except RpcFault as fault:
-            # Whoever may not come in learns nothing but that, not even how a request must be written.
+            # A caller that may not come in learns nothing but that, not even how a request must be written.
             await request.caller.workspace()
             data = error_data(fault, {"traceId": request.http.trace_id})
             named = request_id if fault.request_id is None else fault.request_id
