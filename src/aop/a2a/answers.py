@@ -22,7 +22,7 @@ _REASON_OF_RPC_CODE = {-32601: Reason.RPC_METHOD_NOT_FOUND, -32009: Reason.RPC_V
 class AgentFault(Exception):
     """The Agent, or the way to it, did not give a usable answer; the Invocation ends `failed` with its code and reason.
 
-    `leaves_task` says whether a Task the Router knows of may still be running and should be told to stop. The text
+    `leaves_task` says whether a Task the Router knows of may still be running and should be stopped. The text
     is for the author of the Agent alone, because it may repeat what the Agent wrote.
     """
 
@@ -176,7 +176,7 @@ def read_kind(raw: bytes, allowed: frozenset[str], kind: object = None) -> Resul
 
 
 def read_status_message(raw: bytes) -> Message:
-    """The message of a status whose parts become a value; nobody looks at any other."""
+    """The message of a status whose parts become a value; no other one is read."""
     try:
         message = _message(raw)
     except msgspec.DecodeError as problem:
@@ -187,7 +187,7 @@ def read_status_message(raw: bytes) -> Message:
 
 
 def _broken_rule(raw: bytes, kind: object, allowed: frozenset[str]) -> Reason:
-    """Why a result could not be read. A state that nobody knows is told apart from a wrong shape."""
+    """Why a result could not be read. An unknown state has another reason than a wrong shape."""
     if kind == "message" or (kind is None and "message" in allowed):
         return Reason.MESSAGE_SHAPE
     try:

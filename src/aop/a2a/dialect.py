@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar
 import msgspec
 
 from aop.a2a.rpc import MODES, DataPart, FilePart, RequestId, TextPart, rpc_request
-from aop.a2a.v0_3 import NOT_READ, SeenResult
+from aop.a2a.v0_3 import NOT_READ, AgentResult
 from aop.base import json as strict_json
 
 T = TypeVar("T")
@@ -28,20 +28,20 @@ class Question(msgspec.Struct, gc=False):
         return "Question()"
 
 
-class Seen(msgspec.Struct, gc=False):
+class AgentResponse(msgspec.Struct, gc=False):
     """One response. `text` is what the Router gets of it; `result` is None for an error and for what is unreadable."""
 
     text: bytes
-    result: SeenResult | None = None
+    result: AgentResult | None = None
     refuses: bool = False
     """Whether it is a JSON-RPC error: then there is no Task to cancel."""
     is_last: bool = True
-    """Whether the result ends the Task, or nobody can read on."""
+    """Whether the result ends the Task, or nothing after it can be read."""
     is_foreign: bool = False
     """Whether it is about another Task than that of its call."""
 
     @classmethod
-    def of(cls, text: bytes, result: SeenResult) -> Self:
+    def of(cls, text: bytes, result: AgentResult) -> Self:
         return cls(text, result, is_last=result.ends)
 
 
@@ -61,7 +61,7 @@ class MethodNames(NamedTuple):
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_read: Final = msgspec.json.Decoder(RpcAnswer[SeenResult]).decode
+_read: Final = msgspec.json.Decoder(RpcAnswer[AgentResult]).decode
 _TO_ANOTHER: Final = b'{"jsonrpc":"2.0","id":null}'
 
 
@@ -107,23 +107,25 @@ class Dialect:
     def cancel_task(self, request_id: RequestId, task_id: str) -> bytes:
         return rpc_request(request_id, self._methods.cancel_task, {"id": task_id, **self._shared})
 
-    def read(self, text: bytes, request_id: RequestId) -> Seen:
+    def read(self, text: bytes, request_id: RequestId) -> AgentResponse:
         """A response to a message method."""
         try:
-            return self._seen(text, request_id, _read(text), lambda result: Seen.of(text, result))
+            return self._response(text, request_id, _read(text), lambda result: AgentResponse.of(text, result))
         except NOT_READ:
-            return Seen(text)
+            return AgentResponse(text)
 
-    def read_task(self, text: bytes, request_id: RequestId) -> Seen:
+    def read_task(self, text: bytes, request_id: RequestId) -> AgentResponse:
         """A response to a question about a Task."""
         return self.read(text, request_id)
 
-    def _seen(self, text: bytes, request_id: RequestId, response: RpcAnswer[T], passed_on: Callable[[T], Seen]) -> Seen:
+    def _response(
+        self, text: bytes, request_id: RequestId, response: RpcAnswer[T], passed_on: Callable[[T], AgentResponse]
+    ) -> AgentResponse:
         """`passed_on` is asked of a result that answers the request."""
         if response.id != request_id:
-            return Seen(text)
+            return AgentResponse(text)
         if response.result is msgspec.UNSET:
-            return Seen(text, refuses=response.error is not msgspec.UNSET)
+            return AgentResponse(text, refuses=response.error is not msgspec.UNSET)
         return passed_on(response.result)
 
     def _content(self, question: Question) -> dict[str, Any]:

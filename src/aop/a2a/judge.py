@@ -97,7 +97,7 @@ def values_of(answer: Message | Task) -> Values:
 
 def last_message_of(status: TaskStatus, history: msgspec.Raw | msgspec.UnsetType) -> Message | None:
     """That of the status, else the Agent's last one in the history."""
-    said = status.said
+    said = status.message_or_none
     if said is None and history is not UNSET:
         try:
             said = last_message(history, "agent")
@@ -205,7 +205,7 @@ class StreamRules:
     def _after_state(self, result: Task | StatusUpdate) -> Iterator[bytes]:
         status = result.status
         if is_running(status.state, self._task):
-            if status.state is TaskState.WORKING and not self._chunks and (said := status.said) is not None:
+            if status.state is TaskState.WORKING and not self._chunks and (said := status.message_or_none) is not None:
                 self._working.append(bytes(said))
             return
         made = self._chunks
@@ -214,10 +214,10 @@ class StreamRules:
                 made += 1
                 yield value_of(artifact.parts)
         if made == 0:
-            yield from self._said(result)
+            yield from self._last_chunks(result)
         self.completed = True
 
-    def _said(self, last: Task | StatusUpdate) -> Iterator[bytes]:
+    def _last_chunks(self, last: Task | StatusUpdate) -> Iterator[bytes]:
         """The chunks of a stream that made none: the last Message, else the texts of all that came while it worked."""
         message = last_message_of(last.status, last.history if isinstance(last, Task) else UNSET)
         if message is not None:

@@ -17,7 +17,7 @@ from aop.base import json
 
 _KIND = frozenset({"artifact-update"})
 _VALUE_DEPTH = json.AGENT_DEPTH - 6
-"""The value lies inside five levels: envelope, result, artifact, parts, part. One more level is kept in reserve."""
+"""The value lies inside five levels: envelope, result, artifact, parts, part. One more level is in reserve."""
 
 _MAX_BYTES = 64 * 1024
 """A longer event is not looked at in the event loop."""
@@ -86,7 +86,7 @@ class Repetition(EventTemplate):
 
     def runs(self, events: Iterable[bytes]) -> Iterator[Run | bytes]:
         """What came together, in order: runs of events that repeat the one before, and each event that must be read in
-        full. Whoever has read that one calls `learn` before taking what follows."""
+        full. The caller reads that one and calls `learn` before it takes what follows."""
         if not isinstance(events, list):
             return (self._alone(event) for event in events)
         return iter((self._alone(events[0]),)) if len(events) == 1 else self._runs(events)

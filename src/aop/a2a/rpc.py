@@ -160,7 +160,7 @@ class TaskParams(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def read_request(body: bytes) -> RpcRequest:
-    """Strictly: whoever reads the parameters later reads the same."""
+    """Strictly, so that a later reader of the parameters reads the same."""
     try:
         strict_json.parse(body, strict_json.AGENT_DEPTH)
     except strict_json.JsonRefused:

@@ -1,7 +1,7 @@
-"""What Agents answer in A2A 0.3. Business content is kept as bytes.
+"""What Agents answer in A2A 0.3. Business content stays as bytes.
 
 The Router reads it as the profile 0.2 has it, a closed JSON-RPC envelope around open A2A objects. The front reads as
-much of it (`Seen…`) as it takes to follow a Task; everything else in it is the Router's to judge.
+much of it (`Agent…`) as it takes to follow a Task; everything else in it is the Router's to judge.
 """
 
 from collections.abc import Callable
@@ -72,20 +72,20 @@ class Message(A2AObject, frozen=True, kw_only=True):
     context_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class SeenStatus(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class AgentStatus(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """`message` stays bytes: it is a Message of the profile only where its parts become a value."""
 
     state: str
     message: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
     @property
-    def said(self) -> msgspec.Raw | None:
+    def message_or_none(self) -> msgspec.Raw | None:
         """The message; null is none."""
         message = self.message
         return None if message is msgspec.UNSET or bytes(message).strip() == b"null" else message
 
 
-class TaskStatus(SeenStatus, frozen=True, kw_only=True):
+class TaskStatus(AgentStatus, frozen=True, kw_only=True):
     state: TaskState
 
 
@@ -128,30 +128,30 @@ class Kind(StrEnum):
     ARTIFACT = "artifact-update"
 
 
-class SeenPart(msgspec.Struct, frozen=True, gc=False):
+class AgentPart(msgspec.Struct, frozen=True, gc=False):
     kind: str = ""
     text: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-class SeenMessage(msgspec.Struct, frozen=True, gc=False):
+class AgentMessage(msgspec.Struct, frozen=True, gc=False):
     parts: tuple[msgspec.Raw, ...]
 
 
-class SeenArtifact(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+class AgentArtifact(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
     artifact_id: str
     parts: tuple[msgspec.Raw, ...] = ()
 
 
-class SeenResult(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+class AgentResult(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
     kind: str
     id: str | msgspec.UnsetType = msgspec.UNSET
     message_id: str | msgspec.UnsetType = msgspec.UNSET
     role: str | msgspec.UnsetType = msgspec.UNSET
     task_id: str | msgspec.UnsetType = msgspec.UNSET
     context_id: str | msgspec.UnsetType = msgspec.UNSET
-    status: SeenStatus | msgspec.UnsetType = msgspec.UNSET
-    artifact: SeenArtifact | msgspec.UnsetType = msgspec.UNSET
-    artifacts: tuple[SeenArtifact, ...] | msgspec.UnsetType = msgspec.UNSET
+    status: AgentStatus | msgspec.UnsetType = msgspec.UNSET
+    artifact: AgentArtifact | msgspec.UnsetType = msgspec.UNSET
+    artifacts: tuple[AgentArtifact, ...] | msgspec.UnsetType = msgspec.UNSET
     history: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     parts: tuple[msgspec.Raw, ...] | msgspec.UnsetType = msgspec.UNSET
     append: bool | msgspec.UnsetType = msgspec.UNSET
@@ -179,9 +179,9 @@ class _Role(msgspec.Struct, frozen=True):
 
 
 NOT_READ: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
-"""What a reading of bytes that nobody has judged may raise."""
-read_part: Final = msgspec.json.Decoder(SeenPart).decode
-read_message: Final = msgspec.json.Decoder(SeenMessage).decode
+"""What the reading of unjudged bytes may raise."""
+read_part: Final = msgspec.json.Decoder(AgentPart).decode
+read_message: Final = msgspec.json.Decoder(AgentMessage).decode
 _read_text: Final = msgspec.json.Decoder(str).decode
 _history: Final = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
 _role: Final = msgspec.json.Decoder(_Role).decode

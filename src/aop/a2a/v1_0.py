@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 
-from aop.a2a.dialect import Dialect, MethodNames, Question, RpcAnswer, Seen
+from aop.a2a.dialect import AgentResponse, Dialect, MethodNames, Question, RpcAnswer
 from aop.a2a.rpc import DataPart, FilePart, RequestId, TextPart, success
-from aop.a2a.v0_3 import NOT_READ, RUNNING, Kind, SeenArtifact, SeenResult, SeenStatus, last_of
+from aop.a2a.v0_3 import NOT_READ, RUNNING, AgentArtifact, AgentResult, AgentStatus, Kind, last_of
 from aop.a2a.versions import VERSION_HEADER, A2AVersion
 from aop.base import json as strict_json
 
@@ -106,10 +106,10 @@ class ProtoDialect(Dialect):
     def __init__(self, tenant: str | None = None) -> None:
         super().__init__({} if tenant is None else {"tenant": tenant})
 
-    def read(self, text: bytes, request_id: RequestId) -> Seen:
+    def read(self, text: bytes, request_id: RequestId) -> AgentResponse:
         return self._translated(text, request_id, _read_payload, _payload)
 
-    def read_task(self, text: bytes, request_id: RequestId) -> Seen:
+    def read_task(self, text: bytes, request_id: RequestId) -> AgentResponse:
         return self._translated(text, request_id, _read_task, _task)
 
     def _content(self, question: Question) -> dict[str, Any]:
@@ -120,19 +120,19 @@ class ProtoDialect(Dialect):
         text: bytes,
         request_id: RequestId,
         read: Callable[[bytes], RpcAnswer[T]],
-        translate: Callable[[T], SeenResult],
-    ) -> Seen:
-        def passed_on(received: T) -> Seen:
+        translate: Callable[[T], AgentResult],
+    ) -> AgentResponse:
+        def passed_on(received: T) -> AgentResponse:
             strict_json.parse(text, strict_json.AGENT_DEPTH)  # a repeated member would be lost in translation
             result = translate(received)
-            return Seen.of(success(request_id, _encode(result)), result)
+            return AgentResponse.of(success(request_id, _encode(result)), result)
 
         try:
-            return self._seen(text, request_id, read(text), passed_on)
+            return self._response(text, request_id, read(text), passed_on)
         except strict_json.JsonRefused:
-            return Seen(text)
+            return AgentResponse(text)
         except (*NOT_READ, KeyError):
-            return Seen(_refused(text))
+            return AgentResponse(_refused(text))
 
 
 def _refused(text: bytes) -> bytes:
@@ -144,7 +144,7 @@ def _refused(text: bytes) -> bytes:
     return text if response.result is msgspec.UNSET else success(response.id, b"{}")
 
 
-def _payload(payload: _Payload) -> SeenResult:
+def _payload(payload: _Payload) -> AgentResult:
     if payload.artifact_update is not None:
         return _artifact_update(payload.artifact_update)
     if payload.status_update is not None:
@@ -157,20 +157,20 @@ def _payload(payload: _Payload) -> SeenResult:
 
 
 # A2A 0.3 wants a context. An Agent that names none has one for each Task.
-def _task(task: _Task) -> SeenResult:
-    return SeenResult(
+def _task(task: _Task) -> AgentResult:
+    return AgentResult(
         kind=Kind.TASK,
         id=task.id,
         context_id=task.context_id or task.id,
         status=_status(task.status),
         artifacts=tuple(map(_artifact, task.artifacts)) if task.artifacts else msgspec.UNSET,
-        history=last_of(task.history, AGENT, _said),
+        history=last_of(task.history, AGENT, _translated_message),
     )
 
 
-def _message(message: ProtoMessage) -> SeenResult:
+def _message(message: ProtoMessage) -> AgentResult:
     task_id = message.task_id or msgspec.UNSET
-    return SeenResult(
+    return AgentResult(
         kind=Kind.MESSAGE,
         message_id=message.message_id,
         role=_ROLES.get(message.role, _UNKNOWN),
@@ -180,9 +180,9 @@ def _message(message: ProtoMessage) -> SeenResult:
     )
 
 
-def _status_update(update: _StatusUpdate) -> SeenResult:
+def _status_update(update: _StatusUpdate) -> AgentResult:
     status = _status(update.status)
-    return SeenResult(
+    return AgentResult(
         kind=Kind.STATUS,
         task_id=update.task_id,
         context_id=update.context_id or update.task_id,
@@ -191,8 +191,8 @@ def _status_update(update: _StatusUpdate) -> SeenResult:
     )
 
 
-def _artifact_update(update: _ArtifactUpdate) -> SeenResult:
-    return SeenResult(
+def _artifact_update(update: _ArtifactUpdate) -> AgentResult:
+    return AgentResult(
         kind=Kind.ARTIFACT,
         task_id=update.task_id,
         context_id=update.context_id or update.task_id,
@@ -202,17 +202,17 @@ def _artifact_update(update: _ArtifactUpdate) -> SeenResult:
     )
 
 
-def _status(status: _Status) -> SeenStatus:
+def _status(status: _Status) -> AgentStatus:
     state = (
         status.state.removeprefix(STATE_PREFIX).lower().replace("_", "-")
         if status.state.startswith(STATE_PREFIX)
         else _UNKNOWN
     )
-    said = status.message if status.message is msgspec.UNSET else _said(status.message)
-    return SeenStatus(_UNKNOWN if state == "unspecified" else state, said)
+    message = status.message if status.message is msgspec.UNSET else _translated_message(status.message)
+    return AgentStatus(_UNKNOWN if state == "unspecified" else state, message)
 
 
-def _said(message: msgspec.Raw) -> msgspec.Raw:
+def _translated_message(message: msgspec.Raw) -> msgspec.Raw:
     """The Router judges it only where it is the result: one that cannot be read is an empty object."""
     if bytes(message).strip() == b"null":
         return message
@@ -222,8 +222,8 @@ def _said(message: msgspec.Raw) -> msgspec.Raw:
         return msgspec.Raw(b"{}")
 
 
-def _artifact(artifact: _Artifact) -> SeenArtifact:
-    return SeenArtifact(artifact.artifact_id, tuple(map(_part, artifact.parts)))
+def _artifact(artifact: _Artifact) -> AgentArtifact:
+    return AgentArtifact(artifact.artifact_id, tuple(map(_part, artifact.parts)))
 
 
 def _part(part: ProtoPart) -> msgspec.Raw:

@@ -72,7 +72,7 @@ class A2AForm:
         return _encode({"kind": "status-update", **_update(view), "status": self._status(view), "final": True})
 
     def artifact(self, view: TaskView) -> tuple[bytes, bytes, bytes]:
-        """The event of a chunk: what stands before its part, behind the first one, and behind every later one."""
+        """The event of a chunk: what stands before its part, after the first one, and after every later one."""
         ids = _encode({"kind": "artifact-update", "taskId": view.id, "contextId": view.context_id})
         return ids[:-1] + _ARTIFACT, b']},"append":false}', b']},"append":true}'
 

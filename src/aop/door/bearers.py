@@ -68,7 +68,7 @@ class Judgements:
     def _end(self, bearer: Bearer) -> None:
         question = self._questions.pop(bearer.digest)
         if not question.cancelled():
-            question.exception()  # whoever waited for it may have left
+            question.exception()  # the request that waited for it may have left
 
     def _require_place(self, bearer: Bearer) -> None:
         was_accepted = self._accepted.find(bearer.digest, asyncio.get_running_loop().time())

@@ -12,7 +12,7 @@ _LOST: Final = ErrorCode.DEPENDENCY_ERROR
 class GatewayFault(Relayed):
     """Raised out of a route it is answered as the Gateway answers: status, code, reason, violations, Trace.
 
-    `trace_id` and `invocation_id` are None where nobody knows them; with an `invocation_id` the Invocation had been
+    `trace_id` and `invocation_id` are None where they are unknown; with an `invocation_id` the Invocation had been
     accepted, so that a protocol has to say so in its own form. `recovery` says who acts next and how.
     """
 

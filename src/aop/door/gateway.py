@@ -1,4 +1,4 @@
-"""Everything the door asks of the Gateway, each time with the bearer of whoever asks the door.
+"""Everything the door asks of the Gateway, each time with the bearer of the door's own caller.
 
 The door has no rights of its own and decides nothing: what a caller may see or run, the Gateway says for that caller.
 Answers are checked as the client checks them. Every failure is a GatewayFault.
@@ -75,8 +75,8 @@ class Gateway:
 
 
 class DoorCaller:
-    """Who asks the door in one request: a bearer, and the Workspace of the path. Whether the one may use the other,
-    nobody has judged yet."""
+    """Who asks the door in one request: a bearer, and the Workspace of the path. Whether the one may use the other
+    is not judged yet."""
 
     __slots__ = ("_agents", "_bearer", "_cards", "_client", "workspace_id")
 
@@ -146,7 +146,7 @@ class DoorCaller:
             raise GatewayFault(ErrorCode.DEPENDENCY_ERROR) from None
 
     async def _card(self, installation: Installation) -> AgentCard:
-        """From memory only after the Gateway has just told this caller of the Installation that pins it."""
+        """From memory only after the Gateway has just shown this caller the Installation that pins it."""
         key = installation.agent_id, installation.installed_version
         found = self._cards.find(key)
         if found is None:
@@ -215,7 +215,7 @@ class ArrivingResult:
         await self._stream.aclose()
 
     async def arrived(self) -> list[StreamEvent]:
-        """The next events, of which the terminal comes alone; none behind it."""
+        """The next events, of which the terminal comes alone; none after it."""
         if self._stream.terminal is not None:
             return []
         try:

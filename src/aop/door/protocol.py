@@ -5,15 +5,15 @@ its DoorRoutes. `aop.door.app` lists these functions. For every request that com
 already done this:
 
 - Host and Origin are allowed, and the path is known;
-- there is exactly one bearer, and the Gateway knows it, at this moment or some seconds ago. What it may do nobody has
-  judged yet: whatever is told about the Workspace must have come from the Gateway in this request, through
+- there is exactly one bearer, and the Gateway knows it, at this moment or some seconds ago. What it may do is not
+  judged yet: whatever is said about the Workspace must have come from the Gateway in this request, through
   `request.caller`;
 - a place is free, and the identifiers of the path are well-formed. Nothing of the body has been read;
 - a caller who leaves before the answer begins cancels `serve`; one who leaves later cancels the source of an
   EventStream. Both end the Invocation, because leaving `caller.invoke` or `caller.stream` does.
 
 What `serve` raises becomes the answer: a GatewayFault or another Refusal as the Gateway would answer it, anything else
-as INTERNAL_ERROR. A failure after acceptance (`fault.invocation_id` is set) is told in the form of the protocol.
+as INTERNAL_ERROR. A failure after acceptance (`fault.invocation_id` is set) is sent in the form of the protocol.
 """
 
 import asyncio

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from aop.a2a.dialect import Dialect, Seen, with_id_of_caller
+from aop.a2a.dialect import AgentResponse, Dialect, with_id_of_caller
 from aop.a2a.rpc import RequestId
 from aop.base.ids import new_request_id
 from aop.contracts.card import AgentCard
@@ -68,7 +68,7 @@ class FrontedAgent:
 
     async def cancel(
         self, dialect: Dialect, call: RunningCall, request_id: RequestId, headers: Headers, held: HeldBytes
-    ) -> Seen:
+    ) -> AgentResponse:
         """Sends the one cancel of this call; UpstreamFault when it has no answer."""
         call.cancel_sent = True
         own_id = new_request_id()
@@ -80,7 +80,7 @@ class FrontedAgent:
             headers,
         )
 
-        def read(text: bytes) -> Seen:
+        def read(text: bytes) -> AgentResponse:
             return dialect.read_task(with_id_of_caller(text, own_id, request_id), request_id)
 
         return await self.upstream.json(request, held, read)
@@ -93,7 +93,7 @@ class FrontedAgent:
             self.continue_with(self._cancel_quietly(self.speaks, call, headers))
 
     def continue_with(self, work: Coroutine[Any, Any, None], otherwise: Callable[[], None] | None = None) -> None:
-        """For what nobody waits for; each piece of it ends by itself within seconds. Without room: `otherwise`."""
+        """For work that no one waits for; each piece ends by itself within seconds. Without room: `otherwise`."""
         if len(self._background) >= _MAX_BACKGROUND:
             work.close()
             if otherwise is not None:

@@ -16,7 +16,7 @@ from aop.base.settings import SettingsRefused
 from aop.contracts.front_settings import Speaks
 from aop.front.agent import FrontedAgent, path_of
 from aop.front.routes import HttpRoutes
-from aop.front.settings import AgentBehind, ReadFrontSettings
+from aop.front.settings import AgentEntry, ReadFrontSettings
 from aop.front.upstream import AddressNotUsable, Upstream
 from aop.net.policy import Resolver
 from aop.serving.edge.request_log import Level, UnitLog
@@ -25,7 +25,7 @@ from aop.serving.unit.unit_settings import CannotStart
 _PAUSE_SECONDS: Final = 0.5
 Reread = Callable[[], ReadFrontSettings]
 """Reads the files again; it blocks."""
-_Seen = tuple[tuple[int, int] | None, ...]
+_FileStates = tuple[tuple[int, int] | None, ...]
 
 
 class FrontedAgents:
@@ -78,7 +78,7 @@ class SettingsWatch:
         self._agents = agents
         self._log = log
         # Nothing, because a file may have changed since the settings were read.
-        self._seen: _Seen = ()
+        self._seen: _FileStates = ()
 
     async def turn(self) -> None:
         await asyncio.sleep(_PAUSE_SECONDS)
@@ -103,20 +103,20 @@ class SettingsWatch:
                 self._log.event("front.card_changed", level=Level.WARNING, cause=cause)
 
 
-def fronted(behind: AgentBehind, resolver: Resolver) -> FrontedAgent:
+def fronted(behind: AgentEntry, resolver: Resolver) -> FrontedAgent:
     speaks = _spoken(behind)
     headers = () if isinstance(speaks, HttpRoutes) else speaks.headers
     upstream = Upstream(behind.endpoint, resolver, behind.headers, behind.tls, headers)
     return FrontedAgent(behind.card, upstream, speaks, behind.forwards_delegation, behind.skill_ids)
 
 
-def _spoken(behind: AgentBehind) -> Dialect | HttpRoutes:
+def _spoken(behind: AgentEntry) -> Dialect | HttpRoutes:
     if behind.speaks is Speaks.HTTP:
         return HttpRoutes(behind.routes)
     return ProtoDialect(behind.tenant) if behind.speaks is Speaks.A2A_1_0 else Dialect()
 
 
-def _states(files: Sequence[Path]) -> _Seen:
+def _states(files: Sequence[Path]) -> _FileStates:
     """A folder changes when a file in it comes or goes."""
     return tuple(_state(path) for path in files)
 

@@ -9,12 +9,12 @@ from typing import Final
 
 import msgspec
 
-from aop.a2a.dialect import Seen
+from aop.a2a.dialect import AgentResponse
 from aop.a2a.rpc import RequestId, success
 from aop.a2a.v0_3 import Kind, text_of
 
 _HELD_BYTES: Final = 512
-"""What is kept of one artifact."""
+"""The memory that one artifact takes."""
 
 
 class StreamedArtifacts:
@@ -33,7 +33,7 @@ class StreamedArtifacts:
         """For the further texts of an artifact that has begun."""
         return self._begun[artifact_id].update
 
-    def passed_on(self, seen: Seen) -> Seen | None:
+    def passed_on(self, seen: AgentResponse) -> AgentResponse | None:
         """What the Router gets of an event; None when it is the whole of what it got in pieces."""
         result = seen.result
         if result is None or result.kind != Kind.ARTIFACT or result.artifact is msgspec.UNSET or seen.is_foreign:
@@ -46,7 +46,7 @@ class StreamedArtifacts:
                 return seen
             self._begun_by_append()
             first = msgspec.structs.replace(result, append=False)
-            return Seen(success(self._request_id, msgspec.json.encode(first)), first, is_last=seen.is_last)
+            return AgentResponse(success(self._request_id, msgspec.json.encode(first)), first, is_last=seen.is_last)
         if result.append is True:
             _added(begun, parts)
             return seen

@@ -9,10 +9,10 @@ import msgspec
 from aop.a2a.rpc import RequestId, success
 from aop.a2a.v0_3 import (
     NOT_READ,
+    AgentArtifact,
+    AgentResult,
+    AgentStatus,
     Kind,
-    SeenArtifact,
-    SeenResult,
-    SeenStatus,
     TaskState,
     last_of,
     read_message,
@@ -21,9 +21,9 @@ from aop.a2a.v0_3 import (
 from aop.front.faults import UpstreamTooLarge
 
 _ARTIFACT_BYTES: Final = 32
-"""What an artifact without parts takes in the answer, beside its id."""
+"""What an artifact without parts takes in the answer, in addition to its id."""
 _OBJECT_BYTES: Final = 64
-"""What a part costs in memory beside its bytes."""
+"""What a part costs in memory in addition to its bytes."""
 
 
 @dataclass
@@ -48,14 +48,14 @@ class Assembly:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._artifacts: dict[str, _Parts] = {}
-        self._said = _Parts()
+        self._message_parts = _Parts()
         self._working: _Parts | None = _Parts()
         """Texts of status messages; None when they are more than the answer may be."""
         self._unreadable: msgspec.Raw | None = None
         """A status message that is none: the Router judges it if nothing else is the result."""
         self.begun_by_append = False
-        self._message: SeenResult | None = None
-        self._task: SeenResult | None = None
+        self._message: AgentResult | None = None
+        self._task: AgentResult | None = None
         self._size = 0
         self._count = 0
 
@@ -65,16 +65,16 @@ class Assembly:
         working = self._working or _Parts()
         return self._size + working.size + _OBJECT_BYTES * (self._count + len(working.texts))
 
-    def take(self, result: SeenResult) -> None:
+    def take(self, result: AgentResult) -> None:
         if result.kind == Kind.MESSAGE:
             self._message = msgspec.structs.replace(result, parts=msgspec.UNSET)
-            self._add(self._said, () if result.parts is msgspec.UNSET else result.parts)
+            self._add(self._message_parts, () if result.parts is msgspec.UNSET else result.parts)
         elif result.kind == Kind.ARTIFACT and result.artifact is not msgspec.UNSET:
             self._put(result.artifact, append=result.append is True)
         elif result.status is not msgspec.UNSET:
             for artifact in () if result.artifacts is msgspec.UNSET else result.artifacts:
                 self._put(artifact, append=False)
-            self._task = SeenResult(
+            self._task = AgentResult(
                 kind=Kind.TASK,
                 id=result.task or msgspec.UNSET,
                 context_id=result.context_id,
@@ -87,48 +87,50 @@ class Assembly:
     def answer(self, request_id: RequestId) -> bytes | None:
         """The response to message/send; None when the Agent said nothing that could be one."""
         if self._task is not None:
-            artifacts = tuple(SeenArtifact(name, parts.raw()) for name, parts in self._artifacts.items())
+            artifacts = tuple(AgentArtifact(name, parts.raw()) for name, parts in self._artifacts.items())
             whole = msgspec.structs.replace(self._task, artifacts=artifacts or msgspec.UNSET)
             if not any(parts.texts for parts in self._artifacts.values()):
                 whole = self._with_message(whole)
         elif self._message is not None and not self._artifacts:
-            whole = msgspec.structs.replace(self._message, parts=self._said.raw())
+            whole = msgspec.structs.replace(self._message, parts=self._message_parts.raw())
         else:
             return None
         return success(request_id, msgspec.json.encode(whole))
 
-    def _with_message(self, task: SeenResult) -> SeenResult:
+    def _with_message(self, task: AgentResult) -> AgentResult:
         """Without an artifact the result is what the Agent said: the Messages, the last one of the Task, or the texts
         of all that came while it worked."""
         status = task.status
         if status is msgspec.UNSET or status.state != TaskState.COMPLETED:
             return task
-        parts = self._said
+        parts = self._message_parts
         if not parts.texts:
-            if status.said is not None or task.history is not msgspec.UNSET:
+            if status.message_or_none is not None or task.history is not msgspec.UNSET:
                 return task
             if self._unreadable is not None:
-                return msgspec.structs.replace(task, status=SeenStatus(status.state, self._unreadable))
+                return msgspec.structs.replace(task, status=AgentStatus(status.state, self._unreadable))
             if self._working is None:
                 raise UpstreamTooLarge("the result is larger than the Card allows")
             parts = self._working
         if not parts.texts:
             return task
-        said = SeenResult(kind=Kind.MESSAGE, message_id=task.id, role="agent", parts=parts.raw())
-        return msgspec.structs.replace(task, status=SeenStatus(status.state, msgspec.Raw(msgspec.json.encode(said))))
+        said = AgentResult(kind=Kind.MESSAGE, message_id=task.id, role="agent", parts=parts.raw())
+        return msgspec.structs.replace(task, status=AgentStatus(status.state, msgspec.Raw(msgspec.json.encode(said))))
 
-    def _hear(self, status: SeenStatus) -> None:
+    def _hear(self, status: AgentStatus) -> None:
         """Keeps the texts of a status message as long as there is no artifact, and no more than the answer may be."""
-        if status.said is None or self._working is None:
+        if status.message_or_none is None or self._working is None:
             return
         try:
-            self._working.add(part for part in read_message(status.said).parts if read_part(part).kind == "text")
+            self._working.add(
+                part for part in read_message(status.message_or_none).parts if read_part(part).kind == "text"
+            )
         except NOT_READ:
-            self._unreadable = self._unreadable or _copied(status).said
+            self._unreadable = self._unreadable or _copied(status).message_or_none
         if self._size + self._working.size > self._max_bytes:
             self._working = None
 
-    def _put(self, artifact: SeenArtifact, *, append: bool) -> None:
+    def _put(self, artifact: AgentArtifact, *, append: bool) -> None:
         name = artifact.artifact_id
         kept = self._artifacts.get(name)
         if kept is not None and not append:
@@ -152,6 +154,6 @@ class Assembly:
             raise UpstreamTooLarge("the result is larger than the Card allows")
 
 
-def _copied(status: SeenStatus) -> SeenStatus:
+def _copied(status: AgentStatus) -> AgentStatus:
     message = status.message
-    return SeenStatus(status.state, message if message is msgspec.UNSET else msgspec.Raw(bytes(message)))
+    return AgentStatus(status.state, message if message is msgspec.UNSET else msgspec.Raw(bytes(message)))

@@ -20,7 +20,7 @@ from aop.a2a.rpc import (
     read_params,
     success,
 )
-from aop.a2a.v0_3 import Kind, SeenResult, SeenStatus, TaskState
+from aop.a2a.v0_3 import AgentResult, AgentStatus, Kind, TaskState
 from aop.agent.guard.guard import JSON, respond
 from aop.agent.server.call_log import LoggedCall
 from aop.agent.server.methods import STREAM
@@ -176,5 +176,5 @@ def _input(question: Question) -> bytes:
 def _document(call: RunningCall, state: str) -> bytes:
     """The Task as it is; its results go to those who wait for them."""
     task_id = call.task_id or ""
-    status = SeenStatus(state)
-    return msgspec.json.encode(SeenResult(Kind.TASK, id=task_id, context_id=call.context_id or task_id, status=status))
+    status = AgentStatus(state)
+    return msgspec.json.encode(AgentResult(Kind.TASK, id=task_id, context_id=call.context_id or task_id, status=status))

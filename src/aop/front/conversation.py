@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from aop.a2a.dialect import Dialect, Question, Seen, with_id_of_caller
+from aop.a2a.dialect import AgentResponse, Dialect, Question, with_id_of_caller
 from aop.a2a.rpc import RequestId
 from aop.a2a.v0_3 import Kind
 from aop.base.ids import new_request_id
@@ -41,10 +41,10 @@ _FINISH_SECONDS: Final = 1.0
 _FINISH_BYTES: Final = 64 * 1024
 
 
-class AnsweredPlainly(Exception):
+class PlainAnswer(Exception):
     """The Agent answered a request for a stream with one JSON response, usually a refusal."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: AgentResponse) -> None:
         super().__init__("no stream")
         self.seen = seen
 
@@ -63,11 +63,11 @@ class Conversation(msgspec.Struct, eq=False):
     def __repr__(self) -> str:
         return "Conversation()"
 
-    async def events(self, *, collected: bool = False) -> AsyncGenerator[list[Seen], None]:
+    async def events(self, *, collected: bool = False) -> AsyncGenerator[list[AgentResponse], None]:
         """What arrived together comes together; the last of all is marked as such, if there is one.
 
         `collected`: one answer is made of them, so that each is read. UpstreamFault when the stream breaks off,
-        AnsweredPlainly when there is none.
+        PlainAnswer when there is none.
         """
         max_bytes = self.agent.card.limits.max_output_bytes
         own_id = new_request_id()
@@ -83,7 +83,7 @@ class Conversation(msgspec.Struct, eq=False):
             async for piece in answer:
                 pending += len(piece)
                 self.held.keep(pending + artifacts.held)
-                batch: list[Seen] = []
+                batch: list[AgentResponse] = []
                 try:
                     self._read_into(batch, own_id, parser.feed(piece), repetition)
                 except EventTooLarge:
@@ -111,11 +111,11 @@ class Conversation(msgspec.Struct, eq=False):
         if media_type_of(answer) == JSON:
             seen = self._read(await whole_body(answer, self.held), own_id)
             close_after(seen, answer)
-            raise AnsweredPlainly(seen)
+            raise PlainAnswer(seen)
         require_media_type(answer, EVENTS)
 
     def _read_into(
-        self, batch: list[Seen], own_id: str, texts: Iterable[bytes], repetition: RepeatedEvents | None
+        self, batch: list[AgentResponse], own_id: str, texts: Iterable[bytes], repetition: RepeatedEvents | None
     ) -> None:
         for text in texts:
             seen = None if repetition is None else repetition.repeated(text)
@@ -137,7 +137,7 @@ class Conversation(msgspec.Struct, eq=False):
     async def assembled(self, kept: HeldBytes) -> bytes:
         """The same of an Agent that streams. `kept`: what the answer is made of."""
         assembly = Assembly(self.agent.card.limits.max_output_bytes)
-        seen: Seen | None = None
+        seen: AgentResponse | None = None
         try:
             async with aclosing(self.events(collected=True)) as arrivals:
                 async for batch in arrivals:
@@ -147,7 +147,7 @@ class Conversation(msgspec.Struct, eq=False):
                         _require_same_task(seen)
                         assembly.take(seen.result)
                     kept.keep(assembly.held)
-        except AnsweredPlainly as plain:
+        except PlainAnswer as plain:
             return plain.seen.text if self._ends(plain.seen) else (await self._followed()).text
         if assembly.begun_by_append:
             self.agent.begun_by_append()
@@ -163,7 +163,7 @@ class Conversation(msgspec.Struct, eq=False):
             raise UpstreamUnreadable("the stream ended with nothing in it")
         return made
 
-    async def _followed(self) -> Seen:
+    async def _followed(self) -> AgentResponse:
         """What the Agent says once the Task does not go on by itself."""
         for pause in chain(_FIRST_PAUSES, repeat(_LATER_PAUSE)):
             await asyncio.sleep(pause)
@@ -174,19 +174,19 @@ class Conversation(msgspec.Struct, eq=False):
                 return seen
         raise AssertionError("the pauses never end")
 
-    def _ends(self, seen: Seen) -> bool:
+    def _ends(self, seen: AgentResponse) -> bool:
         if seen.result is None:
             return True
         _require_same_task(seen)
         return seen.result.kind == Kind.MESSAGE or seen.is_last
 
-    async def _ask(self, body: bytes, own_id: str, *, about_task: bool = False) -> Seen:
+    async def _ask(self, body: bytes, own_id: str, *, about_task: bool = False) -> AgentResponse:
         self.held.keep(0)
         request = self._request(body, JSON, self.agent.card.limits.max_output_bytes)
         read = partial(self._read, own_id=own_id, about_task=about_task)
         return await self.agent.upstream.json(request, self.held, read)
 
-    def _read(self, text: bytes, own_id: str, *, about_task: bool = False) -> Seen:
+    def _read(self, text: bytes, own_id: str, *, about_task: bool = False) -> AgentResponse:
         read = self.dialect.read_task if about_task else self.dialect.read
         seen = read(with_id_of_caller(text, own_id, self.request_id), self.request_id)
         if seen.result is not None:
@@ -199,7 +199,7 @@ class Conversation(msgspec.Struct, eq=False):
         return UpstreamRequest(body, accept, self.deadline, max_body, self.headers)
 
 
-def _require_same_task(seen: Seen) -> None:
+def _require_same_task(seen: AgentResponse) -> None:
     if seen.is_foreign:
         raise UpstreamUnreadable("an answer about another Task")
 

@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import Final
 
-from aop.a2a.dialect import Seen
+from aop.a2a.dialect import AgentResponse
 from aop.agent.guard.guard import JSON, NO_STORE
 from aop.agent.server.endpoint import EVENTS
-from aop.front.conversation import AnsweredPlainly
+from aop.front.conversation import PlainAnswer
 from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnavailable, UpstreamUnreadable
 from aop.net.asgi import AnswerBroken, Scope, Send
 from aop.net.own_server import FixedHead, own_server
@@ -35,7 +35,7 @@ class Delivery:
     async def whole(self, body: bytes) -> None:
         await self._server.answer_fixed(_OK, body)
 
-    async def stream(self, arrivals: AsyncGenerator[list[Seen], None]) -> None:
+    async def stream(self, arrivals: AsyncGenerator[list[AgentResponse], None]) -> None:
         try:
             async with aclosing(arrivals):
                 async for batch in arrivals:
@@ -45,14 +45,14 @@ class Delivery:
                     await self._body(b"".join([framed(seen.text) for seen in batch]), more=not is_last)
                     if is_last:
                         return
-        except AnsweredPlainly as plain:
+        except PlainAnswer as plain:
             await self.whole(plain.seen.text)
         else:
             await self._begin()
             await self._body(b"", more=False)
 
     async def fault(self, fault: UpstreamFault) -> None:
-        """Behind the head of a stream only its end can tell; AnswerBroken lets the server cut the connection."""
+        """After the head of a stream only its end can show it; AnswerBroken lets the server cut the connection."""
         if isinstance(fault, UpstreamTooLarge):
             await self._too_large()
             raise AnswerBroken
@@ -65,7 +65,7 @@ class Delivery:
             await self._server.answer(status, _WHOLE, _NOT_AVAILABLE)
 
     async def _too_large(self) -> None:
-        """The Router is told of more than it takes, or in a stream shown an event without end, until it leaves."""
+        """The Router reads of more bytes than it takes, or in a stream an event without end, until it leaves."""
         gone = self._server.disconnect
         if not self._streaming:
             headers = [JSON, NO_STORE, (b"content-length", VAST)]

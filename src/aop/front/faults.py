@@ -29,7 +29,7 @@ class UpstreamSilent(UpstreamUnavailable):
 
 
 class UpstreamTooLarge(UpstreamFault):
-    """It sent more than its Card allows. The Router finds the same: it is told of more than it takes."""
+    """It sent more than its Card allows. The Router ends with the same: it reads of more bytes than it takes."""
 
 
 class UpstreamUnreadable(UpstreamFault):

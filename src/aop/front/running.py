@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from aop.a2a.v0_3 import TERMINAL, SeenResult
+from aop.a2a.v0_3 import TERMINAL, AgentResult
 from aop.net.asgi import Disconnect
 from aop.serving.edge.streaming import CancelOnDisconnect
 
@@ -27,7 +27,7 @@ class RunningCall(msgspec.Struct, eq=False):
     named: Callable[[], None] | None = None
     """Called once, when the Agent has named the Task."""
 
-    def see(self, result: SeenResult) -> bool:
+    def see(self, result: AgentResult) -> bool:
         """Whether it may belong to the Task of this call: a Message without a Task belongs to any."""
         task_id = result.task
         if task_id is None:
@@ -45,7 +45,7 @@ class RunningCall(msgspec.Struct, eq=False):
 
     @property
     def may_run(self) -> bool:
-        """Whether the Agent may still be at work, or wait for an answer that nobody can give it."""
+        """Whether the Agent may still be at work, or wait for an answer that never comes."""
         return self.task_id is not None and self.state not in TERMINAL
 
 

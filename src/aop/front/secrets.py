@@ -37,7 +37,7 @@ def secret_headers(found: FrontAuthentication | msgspec.UnsetType, folder: Path)
 
 
 class Roots(NamedTuple):
-    """Authorities that the environment names: in the place of the public ones, or beside them."""
+    """Authorities that the environment names: in the place of the public ones, or in addition to them."""
 
     alone: str | None = None
     beside: Path | None = None

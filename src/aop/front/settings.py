@@ -36,7 +36,7 @@ _IN_FILE: Final = ("/router/issuer", "/router/keyId", "/router/publicKey")
 
 
 @dataclass(frozen=True)
-class AgentBehind:
+class AgentEntry:
     card: AgentCard
     endpoint: Endpoint
     speaks: Speaks
@@ -53,7 +53,7 @@ class ReadFrontSettings:
     listen: addresses.ListenAddress
     trust: Trust
     challenge_directory: Path
-    agents: tuple[AgentBehind, ...]
+    agents: tuple[AgentEntry, ...]
     max_calls: int = DEFAULT_CALLS
     max_request_bytes: int = DEFAULT_MAX_BODY
     max_held_bytes: int = DEFAULT_HELD_BYTES
@@ -111,7 +111,7 @@ def _texts(found: FrontSettings) -> dict[str, str]:
 
 def _versions(
     reader: read.SettingsReader, number: int, found: FrontAgent, folder: Path, roots: Roots
-) -> tuple[AgentBehind, ...]:
+) -> tuple[AgentEntry, ...]:
     """The version of its Card first, then the others."""
     place = f"/agents/{number}"
     endpoint = reader.required(f"{place}/url", Endpoint.parse)
@@ -130,7 +130,7 @@ def _versions(
     forwards = found.delegation == "forward"
     routes = {one.skill: one.path for one in found.routes or ()}
     skill_ids = {one.skill: one.id for one in found.skill_ids or ()}
-    behind = AgentBehind(cards[0], endpoint, found.speaks, tenant, routes, skill_ids, forwards, headers, tls)
+    behind = AgentEntry(cards[0], endpoint, found.speaks, tenant, routes, skill_ids, forwards, headers, tls)
     return tuple(replace(behind, card=card) for card in cards)
 
 
@@ -162,7 +162,7 @@ def read_card_of(path: Path) -> AgentCard:
     return msgspec.json.decode(content, type=AgentCard)
 
 
-def _require_paths(reader: read.SettingsReader, agents: Sequence[tuple[AgentBehind, ...]], origin: str) -> None:
+def _require_paths(reader: read.SettingsReader, agents: Sequence[tuple[AgentEntry, ...]], origin: str) -> None:
     """The Router calls an Agent where its Card says, so that must be the path that the front has for it."""
     taken: set[str] = set()
     for number, versions in enumerate(agents):
@@ -178,7 +178,7 @@ def _require_paths(reader: read.SettingsReader, agents: Sequence[tuple[AgentBehi
             reader.refuse(f"/agents/{number}/card", "has the Card of another Agent among its versions")
 
 
-def _served(agents: Sequence[tuple[AgentBehind, ...]], origin: str) -> tuple[AgentBehind, ...]:
+def _served(agents: Sequence[tuple[AgentEntry, ...]], origin: str) -> tuple[AgentEntry, ...]:
     """What the settings name comes first. A Card of another origin is of a front that moved: it is not called here."""
     named = [versions[0] for versions in agents if versions]
     others = [one for versions in agents for one in versions[1:]]

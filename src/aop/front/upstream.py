@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from aop.a2a.dialect import Seen
+from aop.a2a.dialect import AgentResponse
 from aop.base.recent import RecentlyUsed
 from aop.base.settings import Secret
 from aop.front.faults import OK, UpstreamSilent, UpstreamUnavailable, UpstreamUnreadable, fault_of
@@ -108,7 +108,7 @@ class Upstream:
     async def open(self, request: UpstreamRequest) -> StreamedAnswer:
         """The answer with its head, from the first address that takes a connection; UpstreamFault when there is none.
 
-        Only a failed connection leads to the next address. Whoever opens the answer leaves it.
+        Only a failed connection leads to the next address. The caller leaves the answer.
         """
         addresses = self._resolver.ready(self.endpoint.host)
         if addresses is None or addresses != self._judged:
@@ -128,7 +128,9 @@ class Upstream:
                     raise fault_of(error) from None
         raise UpstreamUnavailable("no address")
 
-    async def json(self, request: UpstreamRequest, held: HeldBytes, read: Callable[[bytes], Seen]) -> Seen:
+    async def json(
+        self, request: UpstreamRequest, held: HeldBytes, read: Callable[[bytes], AgentResponse]
+    ) -> AgentResponse:
         """What is read in a JSON answer with status 200."""
         answer = await self.open(request)
         try:
@@ -170,7 +172,7 @@ class Upstream:
         return addresses
 
 
-def close_after(seen: Seen, answer: StreamedAnswer) -> bool:
+def close_after(seen: AgentResponse, answer: StreamedAnswer) -> bool:
     """Whether the connection is closed, because this is no response to the request: it may be the first of two answers,
     and the second one would meet the next request."""
     is_none = seen.result is None and not seen.refuses

@@ -58,7 +58,7 @@ class AgentSilent(AgentNotFound):
 
 
 class AgentUntrusted(AgentSilent):
-    """Something answers, with a certificate that nobody whom the caller trusts has issued."""
+    """Something answers, with a certificate of an authority that the caller does not trust."""
 
 
 class Reply(Enum):
@@ -94,16 +94,16 @@ async def find_agent(
 
     AgentNotFound says why there is none; InvalidEndpoint that `url` is no address. No redirect is followed.
     """
-    places = _places(url)
+    places = _card_addresses(url)
     client = HttpClient(idle_seconds=2, connect_seconds=5, tls=tls)
     try:
-        return await _Asking(client, asyncio.get_running_loop().time() + seconds).agent(places, endpoint)
+        return await _AddressProbe(client, asyncio.get_running_loop().time() + seconds).agent(places, endpoint)
     finally:
         await client.close()
 
 
 @dataclass(frozen=True)
-class _Place:
+class _CardAddress:
     """Where a card may be. A shared one may be that of another Agent on the same origin."""
 
     endpoint: Endpoint
@@ -123,24 +123,26 @@ class _Place:
         return not self.shared or any(one.url.rstrip("/").endswith(path) for one in card.interfaces)
 
 
-def _places(url: str) -> list[_Place]:
+def _card_addresses(url: str) -> list[_CardAddress]:
     base, has_query, query = url.partition("?")
     endpoint = Endpoint.parse(base)
     if _QUERY.fullmatch(query) is None:
         raise InvalidEndpoint("the query holds other characters than a URL may")
     if has_query or endpoint.path.endswith(".json"):
-        return [_Place(endpoint, f"{endpoint.path}?{query}" if has_query else endpoint.path)]
+        return [_CardAddress(endpoint, f"{endpoint.path}?{query}" if has_query else endpoint.path)]
     prefixes = dict.fromkeys((endpoint.path.rstrip("/"), ""))
-    return [_Place.at(endpoint, prefix + path) for path in (PUBLIC_CARD_PATH, _OLDER_PATH) for prefix in prefixes]
+    return [_CardAddress.at(endpoint, prefix + path) for path in (PUBLIC_CARD_PATH, _OLDER_PATH) for prefix in prefixes]
 
 
-class _Asking:
+class _AddressProbe:
+    """The requests to one Agent, all before one deadline."""
+
     def __init__(self, client: HttpClient, deadline: float) -> None:
         self._client = client
         self._deadline = deadline
         self._resolver = Resolver()
 
-    async def agent(self, places: list[_Place], endpoint: Endpoint | None) -> FoundAgent:
+    async def agent(self, places: list[_CardAddress], endpoint: Endpoint | None) -> FoundAgent:
         problems = []
         for place in places:
             try:
@@ -153,10 +155,10 @@ class _Asking:
             return await self._described(card, place, endpoint)
         raise AgentNotFound(problems[0])
 
-    async def _described(self, card: A2ACard, place: _Place, endpoint: Endpoint | None) -> FoundAgent:
+    async def _described(self, card: A2ACard, place: _CardAddress, endpoint: Endpoint | None) -> FoundAgent:
         called, point = (endpoint.canonical, None) if endpoint is not None else endpoint_of(card, place.endpoint)
         address = Endpoint.parse(called)
-        # Another host is named by the card alone. Nobody asked us to send anything there.
+        # Another host is named by the card alone. The caller did not ask for a request there.
         can_ask = address.origin == place.endpoint.origin
         replies = {version: await self._reply(address, version) if can_ask else Reply.UNCLEAR for version in A2AVersion}
         spoken = {version for version, reply in replies.items() if reply is Reply.YES}
@@ -165,7 +167,7 @@ class _Asking:
         checks_callers = refused if clear else None
         return FoundAgent(card, place.url, called, point, frozenset(spoken | declared), checks_callers)
 
-    async def _card(self, place: _Place) -> A2ACard:
+    async def _card(self, place: _CardAddress) -> A2ACard:
         answer = await self._request(place.endpoint, "GET", place.target, MAX_CARD_BYTES)
         if 300 <= answer.status < 400:
             raise AgentNotFound(f"{place.url} redirects, which is not followed; name the address itself")

@@ -41,7 +41,7 @@ _SCHEMES = {
     "openIdConnectSecurityScheme": A2ASecurity.OPEN_ID_CONNECT,
     "mtlsSecurityScheme": A2ASecurity.MUTUAL_TLS,
 }
-"""By the `type` of A2A 0.3 and by the one member of A2A 1.0; HTTP schemes are told apart by their name."""
+"""By the `type` of A2A 0.3 and by the one member of A2A 1.0; HTTP schemes differ by their name."""
 
 
 class NotAnAgentCard(ValueError):

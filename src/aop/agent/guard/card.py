@@ -15,7 +15,7 @@ _BEARER: Final = "platform"
 
 
 def load_card(module_file: str) -> AgentCard:
-    """The card.json inside the package of that module, as in a wheel, or beside the package, as in a checkout."""
+    """The card.json inside the package of that module, as in a wheel, or next to the package, as in a checkout."""
     package = Path(module_file).parent
     path = next((place for place in (package, package.parent) if (place / "card.json").is_file()), package.parent)
     return strict_json.decode((path / "card.json").read_bytes(), AgentCard)

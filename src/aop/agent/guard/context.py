@@ -21,7 +21,7 @@ class DelegationMissing(RuntimeError):
 
 @dataclass(frozen=True)
 class AgentContext:
-    """Verified facts of the request being served; equal for nobody else, and safe to log."""
+    """Verified facts of the request being served; unique to it, and safe to log."""
 
     invocation_id: str
     root_task_id: str

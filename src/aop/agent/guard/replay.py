@@ -57,8 +57,8 @@ class ReplayMemory:
 
 
 class _Seconds:
-    """A set of seconds that is added to nearly in order, kept as spans. When there are many, the lowest grow together,
-    which only ever adds seconds."""
+    """A set of seconds that is added to nearly in order, stored as spans. When there are many, the lowest grow
+    together, which only ever adds seconds."""
 
     def __init__(self) -> None:
         self._firsts: list[int] = []

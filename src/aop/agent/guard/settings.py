@@ -75,7 +75,7 @@ def guarded(app: ASGIApp, settings: AgentSettings | None = None, *, open_paths: 
 
 
 def handed_sockets() -> list[socket.socket] | None:
-    """The listening socket that whoever started this process handed to it (LISTEN_FDS, as `aop up` and systemd do);
+    """The listening socket that the parent of this process handed to it (LISTEN_FDS, as `aop up` and systemd do);
     None when the Agent is to listen by itself."""
     handed = inherited_socket(os.environ)  # noqa: TID251
     return None if handed is None else [handed]

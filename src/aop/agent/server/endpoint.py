@@ -74,7 +74,7 @@ class A2AEndpoint:
             reply = self.methods.reply(call, request)
         except RpcFault as fault:
             call.record("refused", fault)
-            # Whoever follows a Task reads events and nothing else, so a Task that is gone is told as one.
+            # The reader of a stream reads events and nothing else, so the error of a Task that is gone is one, too.
             answer = _refuse_follower if isinstance(fault, TaskNotFound) and call.method in FOLLOWING else refuse
             await answer(send, fault.request_id if request_id is None else request_id, fault)
             return

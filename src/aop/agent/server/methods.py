@@ -72,7 +72,7 @@ class A2AMethods:
         await self._tasks.close()
 
     def cancel(self, task: SkillTask) -> None:
-        """For a caller that left before it knew the Task: nobody else can want it."""
+        """For a caller that left before it knew the Task: no one else can want it."""
         if not task.ended:
             self._tasks.cancel(task)
 

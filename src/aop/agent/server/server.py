@@ -52,7 +52,7 @@ class AgentServer:
         return guarded(A2AEndpoint(Endpoint.parse(self._card.protocol.endpoint).path, pages, methods), used)
 
     def run(self) -> None:
-        """Serves until the process is told to stop."""
+        """Serves until the process is stopped."""
         serve(self._card, self.application)
 
 

@@ -29,13 +29,13 @@ _FORM: Final = FORMS[A2AVersion.V0_3]
 
 
 class SkillTask:
-    """Changes only by `move` and `add`; whoever follows it sees each change once, in order."""
+    """Changes only by `move` and `add`; each follower sees each change once, in order."""
 
     def __init__(self, owner: str, context_id: str | None, *, streamed: bool) -> None:
         self.id = uuid4().hex
         self.context_id = context_id or uuid4().hex
         self.owner = owner
-        """The Workspace whose call made it: nobody else may read or cancel it."""
+        """The Workspace whose call made it: no one else may read or cancel it."""
         self.streamed = streamed
         """Whether each chunk is a part of the artifact as it comes, or all of them are joined into one at the end."""
         self.state = TaskState.SUBMITTED

@@ -27,7 +27,7 @@ class TaskLimits:
     """What the Tasks of one Agent may use."""
 
     seconds: float
-    """How long one Task may work: the time limit of the Card, after which nobody waits for it."""
+    """How long one Task may work: the time limit of the Card, after which no one waits for it."""
     max_output_bytes: int
     """How much one Task may make: the limit of the Card, above which the Router takes nothing."""
     max_running: int = 1_000
@@ -94,7 +94,7 @@ class SkillTasks:
             raise TooManyTasks
 
     def remember(self, task: SkillTask, message: msgspec.Raw) -> None:
-        """Adds a message to the history; a large one is not kept."""
+        """Adds a message to the history; a large one is not stored."""
         if len(message) <= self._limits.max_history_bytes and self._has_room(len(message)):
             self._account(task, len(message))
             task.history.append(msgspec.Raw(bytes(message)))  # a copy: the original holds the whole request

@@ -23,7 +23,7 @@ from aop.serving.edge.response import JSON, Response
 SETTLING_SECONDS: Final = 10.0
 """How long a canceled call waits until the Ledger has the end of its Invocation."""
 CLOSING_SECONDS: Final = 10.0
-"""How long another worker may take to end a call. Of one that takes longer nobody can say that it ended."""
+"""How long another worker may take to end a call. Of one that takes longer it is not known that it ended."""
 _POLL_SECONDS: Final = 0.05
 _UNCERTAIN: Final = frozenset({Reason.OUTCOME_UNKNOWN, Reason.ACCEPTANCE_UNKNOWN})
 _NO_SUCH_TASK: Final = frozenset({ErrorCode.NOT_FOUND, ErrorCode.VALIDATION_ERROR})
@@ -81,7 +81,7 @@ class A2ACall:
         return self._result(self.form.task(recorded_view(record, context_id)))
 
     async def resubscribe(self) -> Response:
-        """Not offered, because nobody keeps what a stream has told. A Task that does not exist is told as such."""
+        """Not offered, because no event of a stream is stored. A Task that does not exist is named as such."""
         await self._record(self._task_params().id)
         raise OperationNotSupported
 
@@ -104,7 +104,7 @@ class A2ACall:
         return view_of(result.invocation_id, context_id, TaskState.COMPLETED, result.trace_id), bytes(result.result)
 
     def failed(self, fault: GatewayFault, message: IncomingMessage) -> TaskView:
-        """The end of an Invocation that was accepted. Raises what is none: nothing began, or nobody knows the end."""
+        """The end of an Invocation that was accepted. Raises what is none: nothing began, or the end is unknown."""
         if fault.invocation_id is None or fault.reason in _UNCERTAIN:
             raise fault
         self.request.ran(fault.trace_id, fault.invocation_id)

@@ -1,6 +1,6 @@
 """The agent card of an installed Agent, in the forms of A2A 0.3 and 1.0: the door's address and the Agent's Skills.
 
-Whoever names no version gets both forms in one document. Readers of either version ignore the members of the other.
+A caller that names no version gets both forms in one document; readers of either ignore the members of the other.
 """
 
 from typing import Any, Final

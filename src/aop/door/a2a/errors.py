@@ -67,7 +67,7 @@ KINDS: Final[Mapping[ErrorCode, type[RpcFault]]] = {
 
 
 def is_answered_by_http(fault: GatewayFault) -> bool:
-    """Whether the caller may not come in at all. It is then told what the Gateway tells it, and nothing of A2A."""
+    """Whether the caller may not come in at all. It then gets the answer of the Gateway, and nothing of A2A."""
     return fault.code in _BY_HTTP or fault.reason in _WORKSPACE
 
 

@@ -105,7 +105,7 @@ class _Stream:
         return frame(failure(self._call.rpc.id, unknown, error_data(unknown, self._view.facts)))
 
     def _error(self, fault: GatewayFault) -> bytes:
-        """Nobody knows how the Invocation ended, so no state of a Task is told."""
+        """How the Invocation ended is unknown, so no state of a Task is sent."""
         self.failure = (fault.code, fault.reason)
         refused = rpc_fault(fault)
         return frame(failure(self._call.rpc.id, refused, error_data(refused, facts_of(fault))))

@@ -27,7 +27,7 @@ def view_of(invocation_id: str, context_id: str, state: TaskState, trace_id: str
 
 
 def failed_view(invocation_id: str, context_id: str, fault: GatewayFault) -> TaskView:
-    """An Invocation that ended without success, with everything the platform tells of it."""
+    """An Invocation that ended without success, with everything the platform says of it."""
     state = TaskState.CANCELED if fault.code is ErrorCode.CANCELED else TaskState.FAILED
     return TaskView(invocation_id, context_id, state, now_text(), facts_of(fault), text_of(fault))
 

@@ -75,7 +75,7 @@ class StreamedCall:
             self._reading.reschedule(0)
 
     def written(self, text: bytes) -> HeldBytes:
-        """Counts what its client is told before the result, for as long as it is on its way."""
+        """Counts what its client gets before the result, for as long as it is on its way."""
         written = self._memory.held()
         written.add(len(text))
         return written

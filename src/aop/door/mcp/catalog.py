@@ -14,7 +14,7 @@ _TOOL_BYTES: Final = 64 * 1024 * 1024
 _IN_LOOP_BYTES: Final = 8 * 1024
 """Schemas of one Card that are made into tools at once; longer ones would hold up the loop."""
 _WORK_BYTES: Final = 2048
-"""What a tool takes in memory beside the text that describes it."""
+"""What a tool takes in memory in addition to the text that describes it."""
 
 _ReleaseKey = tuple[str, str, str]
 
@@ -40,7 +40,7 @@ class Catalogs:
         self._making = asyncio.Lock()
 
     async def read(self, caller: DoorCaller) -> Catalog:
-        """As it is now; a GatewayFault for whoever may not see the Workspace."""
+        """As it is now; a GatewayFault for a caller who may not see the Workspace."""
         installed = await caller.installed()
         catalog = Catalog(named_tools([(agent, await self._tools_of(agent)) for agent in installed]))
         self._recent.keep(caller.key, catalog, asyncio.get_running_loop().time())

@@ -48,7 +48,7 @@ async def _piece(descriptor: int) -> bytes:
 
 
 async def write_line(descriptor: int, line: bytes) -> None:
-    """Whole, unless it is cancelled. A ConnectionError when nobody can read it any more."""
+    """Whole, unless it is cancelled. A ConnectionError when no one can read it any more."""
     loop = asyncio.get_running_loop()
     rest = memoryview(line + b"\n")
     while rest:

@@ -53,7 +53,7 @@ _HTTP_STATUS: Final[Mapping[Fault, int]] = {Fault.METHOD: 404, Fault.INTERNAL: 5
 
 
 class ProtocolFault(Exception):
-    """The client is told a JSON-RPC error: what it sent is not a request that can be served."""
+    """The client gets a JSON-RPC error: what it sent is not a request that can be served."""
 
     def __init__(self, fault: Fault, text: str, data: object = None) -> None:
         super().__init__(text)

@@ -106,7 +106,7 @@ class _Copy:
 
 
 def _is_pointer(reference: object) -> TypeGuard[str]:
-    """Not an anchor: those are found by name, wherever they are."""
+    """Not an anchor: those are looked up by name, wherever they are."""
     return isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
 
 

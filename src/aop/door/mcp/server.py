@@ -61,7 +61,7 @@ class McpServer:
             session = _session(request) if era is Era.HANDSHAKE else None
             return await self._methods.serve(McpRequest(request, request_id, message.method, params, era, session))
         except ProtocolFault as fault:
-            # Whoever may not come in learns nothing but that, not even how a request must be written.
+            # A caller that may not come in learns nothing but that, not even how a request must be written.
             await request.caller.workspace()
             return Response(fault.status(era, request_id), failure(request_id, fault), (JSON,))
 
@@ -89,6 +89,6 @@ class McpServer:
 
 
 def _session(request: DoorRequest) -> bytes | None:
-    """Kept for as long as a call runs, and shown to all workers: a longer name than an id may have counts as none."""
+    """Stored for as long as a call runs, and sent to all workers: a longer name than an id may have counts as none."""
     name = request.http.single_header(SESSION_HEADER)
     return None if name is None or len(name) > MAX_ID else name

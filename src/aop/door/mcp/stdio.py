@@ -43,7 +43,7 @@ from aop.serving.workers.worker_group import WorkerGroup
 MAX_LINE_BYTES: Final = 1_114_112
 """As a body at the door may have."""
 MAX_REQUESTS: Final = 64
-"""That are answered at once; one more is refused, so that a cancellation behind it is still read."""
+"""That are answered at once; one more is refused, so that a cancellation after it is still read."""
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _SCOPE: Final[Scope] = {"method": "POST", "headers": ((b"accept", b"application/json, text/event-stream"),)}
@@ -109,7 +109,7 @@ class StdioServer:
             await self._loops.close()
 
     async def watch(self) -> None:
-        """Tells a client of the handshake that the list has changed. A turn of a loop."""
+        """Notifies a client of the handshake that the list has changed. A turn of a loop."""
         try:
             async for _ in changes(self._methods.catalogs, self._caller, asyncio.Event(), self._watch_seconds):
                 await self._write(notification(LIST_CHANGED, {}))

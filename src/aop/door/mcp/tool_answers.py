@@ -40,7 +40,7 @@ class ToolAnswers:
         self._max_bytes = max_bytes
 
     async def answer(self, request: McpRequest) -> McpAnswer:
-        """A GatewayFault is raised only for whoever may not use the Workspace: the door then refuses as the Gateway."""
+        """Raises a GatewayFault only for a caller who may not use the Workspace: the door passes that refusal on."""
         name = request.params.name
         if name is msgspec.UNSET:
             raise ProtocolFault(Fault.PARAMS, "tools/call must name a tool")
@@ -61,7 +61,7 @@ class ToolAnswers:
         try:
             return skill_input(tool, request.params.arguments)
         except GatewayFault:
-            await request.door.caller.workspace()  # what is wrong with the arguments tells that there is such a tool
+            await request.door.caller.workspace()  # what is wrong with the arguments shows that there is such a tool
             raise
 
     def _problem(self, request: McpRequest, fault: GatewayFault) -> ToolProblem:
@@ -153,7 +153,7 @@ async def _frames(
 
 
 async def _ended(call: "asyncio.Task[InvocationResult]") -> None:
-    """Whoever leaves first, nothing of the call is left when this returns."""
+    """Whether the caller or the Agent ends first, nothing of the call is left when this returns."""
     call.cancel()
     await asyncio.wait({call})
     if not call.cancelled():

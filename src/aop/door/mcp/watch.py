@@ -1,4 +1,4 @@
-"""Tells when the list of tools has changed: the Installations are read again, as the watching caller, now and then."""
+"""Says when the list of tools has changed: the Installations are read again, as the watching caller, now and then."""
 
 import asyncio
 import random
