@@ -8,7 +8,6 @@ import pytest
 from aop.a2a.dialect import Dialect
 from aop.a2a.v1_0 import ProtoDialect
 from aop.front.artifacts import StreamedArtifacts
-from aop.front.repetition import RepeatedEvents
 from tests.front import proto
 from tests.support.streaming_agent import artifact
 
@@ -49,7 +48,7 @@ def _response(result: object) -> bytes:
     ids=["A2A 1.0", "A2A 0.3"],
 )
 def test_what_is_written_equals_what_is_read(dialect: Dialect, events: list[bytes]) -> None:
-    repetition, repeated = RepeatedEvents(StreamedArtifacts("1", lambda: None)), 0
+    repetition, repeated = StreamedArtifacts("1", lambda: None), 0
     for text in events:
         read, found = dialect.read(text, "1"), repetition.repeated(text)
         if found is None:
@@ -62,7 +61,7 @@ def test_what_is_written_equals_what_is_read(dialect: Dialect, events: list[byte
 
 
 def test_a_part_that_is_no_object_is_passed_on_for_the_router_to_refuse() -> None:
-    dialect, repetition = Dialect(), RepeatedEvents(StreamedArtifacts("1", lambda: None))
+    dialect, repetition = Dialect(), StreamedArtifacts("1", lambda: None)
     (event,) = old_events(["one"])
     repetition.passed_on(event, dialect.read(event, "1"))
     broken = _response(artifact("x", append=True) | {"artifact": {"artifactId": "a", "parts": [1]}})
@@ -73,7 +72,7 @@ def test_a_part_that_is_no_object_is_passed_on_for_the_router_to_refuse() -> Non
 
 @pytest.mark.parametrize("forged", FORGED)
 def test_a_text_that_could_end_its_string_is_read(forged: str) -> None:
-    dialect, repetition = ProtoDialect(), RepeatedEvents(StreamedArtifacts("1", lambda: None))
+    dialect, repetition = ProtoDialect(), StreamedArtifacts("1", lambda: None)
     (first,) = new_events(["one"])
     repetition.passed_on(first, dialect.read(first, "1"))
     assert repetition.repeated(first.replace(b"one", forged.encode())) is None

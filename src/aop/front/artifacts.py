@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from aop.a2a.dialect import AgentResponse
+from aop.a2a.repetition import EventTemplate
 from aop.a2a.rpc import RequestId, success
 from aop.a2a.v0_3 import Kind, text_of
 
@@ -18,39 +19,64 @@ _HELD_BYTES: Final = 512
 
 
 class StreamedArtifacts:
-    """Of one stream. It keeps a digest of each artifact and no text; `begun_by_append` is called for each such one."""
+    """Of one stream. It stores a digest of each artifact and no text; `begun_by_append` is called for each such one.
+
+    Streams of words repeat one event with another text: such an event is not read again, only its text is put in.
+    """
+
+    __slots__ = ("_after", "_before", "_begun", "_begun_by_append", "_digest", "_last", "_request_id", "_template")
 
     def __init__(self, request_id: RequestId, begun_by_append: Callable[[], None]) -> None:
         self._request_id = request_id
         self._begun_by_append = begun_by_append
         self._begun: dict[str, hashlib._Hash] = {}
+        self._template = EventTemplate()
+        self._last: AgentResponse | None = None
+        self._digest = hashlib.sha256()
+        self._before = self._after = b""
 
     @property
     def held(self) -> int:
         return _HELD_BYTES * len(self._begun)
 
-    def adding(self, artifact_id: str) -> Callable[[bytes], None]:
-        """For the further texts of an artifact that has begun."""
-        return self._begun[artifact_id].update
+    def repeated(self, text: bytes) -> AgentResponse | None:
+        """What the Router gets of an event that repeats the last one with another text; None for any other event."""
+        last, found = self._last, self._template.value(text)
+        if last is None or found is None or not isinstance(found[1], str):
+            return None
+        self._digest.update(found[1].encode())
+        return AgentResponse(self._before + found[0] + self._after, last.result, is_last=last.is_last)
 
-    def passed_on(self, seen: AgentResponse) -> AgentResponse | None:
-        """What the Router gets of an event; None when it is the whole of what it got in pieces."""
-        result = seen.result
-        if result is None or result.kind != Kind.ARTIFACT or result.artifact is msgspec.UNSET or seen.is_foreign:
-            return seen
+    def passed_on(self, text: bytes, read: AgentResponse) -> AgentResponse | None:
+        """What the Router gets of an event that was read; None when it is the whole of what it got in pieces."""
+        self._template.forget()
+        result = read.result
+        if result is None or result.kind != Kind.ARTIFACT or result.artifact is msgspec.UNSET or read.is_foreign:
+            return read
         name, parts = result.artifact.artifact_id, result.artifact.parts
         begun = self._begun.get(name)
         if begun is None:
             self._begun[name] = _added(hashlib.sha256(), parts)
             if result.append is not True:
-                return seen
+                return read
             self._begun_by_append()
             first = msgspec.structs.replace(result, append=False)
-            return AgentResponse(success(self._request_id, msgspec.json.encode(first)), first, is_last=seen.is_last)
+            return AgentResponse(success(self._request_id, msgspec.json.encode(first)), first, is_last=read.is_last)
         if result.append is True:
-            _added(begun, parts)
-            return seen
-        return None if _added(hashlib.sha256(), parts).digest() == begun.digest() else seen
+            self._digest = _added(begun, parts)
+            self._learn(text, read, parts)
+            return read
+        return None if _added(hashlib.sha256(), parts).digest() == begun.digest() else read
+
+    def _learn(self, text: bytes, read: AgentResponse, parts: tuple[msgspec.Raw, ...]) -> None:
+        """Only an appended piece with one text is repeated."""
+        found = text_of(parts[0]) if len(parts) == 1 else None
+        # The same bytes elsewhere would leave open which of them is the text.
+        if found is not None and text.count(found[0]) == 1 == read.text.count(found[0]):
+            before, _, after = text.partition(found[0])
+            self._template.keep(before, after, str)
+            self._before, _, self._after = read.text.partition(found[0])
+            self._last = read
 
 
 def _added(digest: "hashlib._Hash", parts: Iterable[msgspec.Raw]) -> "hashlib._Hash":

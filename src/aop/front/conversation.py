@@ -17,7 +17,6 @@ from aop.front.agent import FrontedAgent
 from aop.front.artifacts import StreamedArtifacts
 from aop.front.assembly import Assembly
 from aop.front.faults import UpstreamTooLarge, UpstreamUnreadable, fault_of
-from aop.front.repetition import RepeatedEvents
 from aop.front.running import RunningCall
 from aop.front.upstream import (
     EVENTS,
@@ -77,15 +76,14 @@ class Conversation(msgspec.Struct, eq=False):
         finishing = False
         try:
             await self._require_stream(answer, own_id)
-            artifacts = StreamedArtifacts(self.request_id, self.agent.begun_by_append)
+            artifacts = None if collected else StreamedArtifacts(self.request_id, self.agent.begun_by_append)
             pending, parser = 0, EventParser(max_bytes)
-            repetition = None if collected else RepeatedEvents(artifacts)
             async for piece in answer:
                 pending += len(piece)
-                self.held.keep(pending + artifacts.held)
+                self.held.keep(pending + (0 if artifacts is None else artifacts.held))
                 batch: list[AgentResponse] = []
                 try:
-                    self._read_into(batch, own_id, parser.feed(piece), repetition)
+                    self._read_into(batch, own_id, parser.feed(piece), artifacts)
                 except EventTooLarge:
                     if batch:
                         yield batch
@@ -115,13 +113,13 @@ class Conversation(msgspec.Struct, eq=False):
         require_media_type(answer, EVENTS)
 
     def _read_into(
-        self, batch: list[AgentResponse], own_id: str, texts: Iterable[bytes], repetition: RepeatedEvents | None
+        self, batch: list[AgentResponse], own_id: str, texts: Iterable[bytes], artifacts: StreamedArtifacts | None
     ) -> None:
         for text in texts:
-            seen = None if repetition is None else repetition.repeated(text)
+            seen = None if artifacts is None else artifacts.repeated(text)
             if seen is None:
                 read = self._read(text, own_id)
-                seen = read if repetition is None else repetition.passed_on(text, read)
+                seen = read if artifacts is None else artifacts.passed_on(text, read)
             if seen is None:
                 continue
             batch.append(seen)
