@@ -1,6 +1,5 @@
 """`aop ledger check`: reads a range of the Ledger and reports every broken invariant."""
 
-import asyncio
 import gc
 import time
 from contextlib import aclosing
@@ -12,13 +11,12 @@ from click.exceptions import Exit
 
 from aop.base.clock import from_text
 from aop.cli.shell.output import Output
-from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem
+from aop.cli.shell.problems import EXIT_REFUSED
+from aop.cli.shell.store_session import store_session
 from aop.cli.shell.stores import router_data, router_database
 from aop.ledger.check.ledger_check import LedgerCheck
 from aop.ledger.check.span import Span
 from aop.ledger.check.tree import Breach
-from aop.store.database import connect
-from aop.store.problems import StoreUnavailable
 
 _MAX_LINES = 100
 _TOLD_SECONDS = 10.0
@@ -29,7 +27,7 @@ _ROWS_BEFORE_GARBAGE = 100_000
 @click.option("--since", metavar="TIME", help="Only what was created at or after it (RFC 3339).")
 @click.option("--until", metavar="TIME", help="Only what was created before it.")
 @router_data
-def check(out: Output, since: str | None, until: str | None, data: Path | None) -> None:
+async def check(out: Output, since: str | None, until: str | None, data: Path | None) -> None:
     """Exit code 1 when an invariant is broken, or when less was read than was asked for. The last line says how much
     was read. With --json each broken invariant is a line. A check that takes long says every ten seconds how far it is.
     Events that belong to no Invocation are looked for in all months that --since and --until touch.
@@ -37,11 +35,13 @@ def check(out: Output, since: str | None, until: str | None, data: Path | None) 
     Example: aop ledger check --since 2026-03-01T00:00:00Z --data .aop
     """
     span = Span(_moment(since, "--since"), _moment(until, "--until"))
-    url = router_database(data)
-    try:
-        reading, broken = asyncio.run(_read(url, span, out))
-    except StoreUnavailable as failure:
-        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
+    async with store_session(router_database(data), "aop ledger check", writable=False) as connection:
+        gc.set_threshold(_ROWS_BEFORE_GARBAGE)
+        reading, broken = LedgerCheck(connection, span, _Progress(out).tell), 0
+        async with aclosing(reading.breaches()) as breaches:
+            async for breach in breaches:
+                broken += 1
+                _show(breach, broken, out)
     for sentence in reading.left_out:
         out.document({"leftOut": sentence}) if out.json else out.show(sentence)
     out.tell({**_counts(reading), "broken": broken}, f"{_looked_at(reading)}: {_outcome(reading, broken)}")
@@ -75,20 +75,6 @@ def _outcome(reading: LedgerCheck, broken: int) -> str:
     if reading.left_out:
         return "no broken invariant in what was read, which is not all"
     return "every invariant holds" if reading.checked else "there is no Invocation to check"
-
-
-async def _read(url: str, span: Span, out: Output) -> tuple[LedgerCheck, int]:
-    connection = await connect(url, application="aop ledger check", writable=False)
-    try:
-        gc.set_threshold(_ROWS_BEFORE_GARBAGE)
-        reading, broken = LedgerCheck(connection, span, _Progress(out).tell), 0
-        async with aclosing(reading.breaches()) as breaches:
-            async for breach in breaches:
-                broken += 1
-                _show(breach, broken, out)
-        return reading, broken
-    finally:
-        connection.terminate()
 
 
 class _Progress:

@@ -1,26 +1,24 @@
 """`aop ledger export|verify|detach`: old months of the Ledger leave it, as files that can be checked."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import click
 from click.exceptions import Exit
 
 from aop.cli.shell.output import Output
 from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem, UsageProblem
+from aop.cli.shell.store_session import one_state, store_session
 from aop.cli.shell.stores import migration_data, migration_database, router_data, router_database
 from aop.ledger.archive.detach import InUse, NotCounted, become_owner, detached, this_month
 from aop.ledger.archive.export import NotOver, exported, file_of
 from aop.ledger.archive.file import FileWrong
 from aop.ledger.archive.verification import VerifiedExport, verified, verified_alone
 from aop.ledger.months import Month, attached_months
-from aop.store.database import Connection, connect, translated_failures
-from aop.store.problems import StoreUnavailable
+from aop.store.database import Connection
 
-T = TypeVar("T")
-
+_APPLICATION = "aop ledger archive"
 _before = click.option("--before", metavar="MONTH", required=True, help="Months before it, like 2026-03 (UTC).")
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -28,20 +26,18 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @_before
 @click.option("--to", "folder", metavar="DIR", required=True, type=_FOLDER, help="Where the files are written.")
 @router_data
-def export(out: Output, before: str, folder: Path, data: Path | None) -> None:
+async def export(out: Output, before: str, folder: Path, data: Path | None) -> None:
     """One file for each month: each event as it is in the tree, then a digest. Each file is read again and compared
     with the tree. A file that is there already is only compared. Nothing in the Ledger changes.
 
     Example: aop ledger export --before 2026-03 --to /backup/ledger --data .aop
     """
-
-    async def write(connection: Connection) -> None:
-        for month in await _months(connection, before):
-            path = file_of(folder, month)
-            judged = await (verified(connection, path) if path.exists() else exported(connection, month, path))
-            _tell(out, path, judged, f"{path} has {_of(judged)}")
-
-    _on_store(out, router_database(data), write, repeatable=True)
+    with _explained(out):
+        async with one_state(router_database(data), _APPLICATION) as connection:
+            for month in await _months(connection, before):
+                path = file_of(folder, month)
+                judged = await (verified(connection, path) if path.exists() else exported(connection, month, path))
+                _tell(out, path, judged, f"{path} has {_of(judged)}")
 
 
 @click.argument(
@@ -49,46 +45,41 @@ def export(out: Output, before: str, folder: Path, data: Path | None) -> None:
 )
 @click.option("--alone", is_flag=True, help="Without a database: lines, counts and digest.")
 @router_data
-def verify(out: Output, file: Path, alone: bool, data: Path | None) -> None:
+async def verify(out: Output, file: Path, alone: bool, data: Path | None) -> None:
     """Compares each event with the tree, also when its month was detached: the tree keeps all hashes. Exit code 1 if
     the file is not what was exported.
 
     Example: aop ledger verify /backup/ledger/ledger-2026-02.jsonl --data .aop
     """
-
-    async def read(connection: Connection) -> VerifiedExport:
-        return await verified(connection, file)
-
-    if alone:
-        judged = _judged(out, lambda: verified_alone(file))
-        said = "the tree was not asked"
-    else:
-        judged = _on_store(out, router_database(data), read)
-        said = f"{judged.in_tree} of the events are those in the tree"
+    with _explained(out):
+        if alone:
+            judged, said = verified_alone(file), "the tree was not asked"
+        else:
+            async with store_session(router_database(data), _APPLICATION) as connection:
+                judged = await verified(connection, file)
+            said = f"{judged.in_tree} of the events are those in the tree"
     _tell(out, file, judged, f"{_of(judged)}; {said}")
 
 
 @_before
 @click.option("--from", "folder", metavar="DIR", required=True, type=_FOLDER, help="Where the exported files are.")
 @migration_data
-def detach(out: Output, before: str, folder: Path, data: Path | None) -> None:
+async def detach(out: Output, before: str, folder: Path, data: Path | None) -> None:
     """The oldest first. Each file is compared with the Ledger before. Reads of what was detached say "archived"; lists
     do not show it. Numbers, tree and figures stay. The tables move to the schema ledger_detached, where their owner can
     drop them.
 
     Example: aop ledger detach --before 2026-03 --from /backup/ledger --data .aop
     """
-
-    async def take_away(connection: Connection) -> None:
-        await become_owner(connection)
-        for month in await _months(connection, before):
-            path = file_of(folder, month)
-            if not path.exists():
-                raise CommandProblem(f"{path} is missing", recovery=f"run: aop ledger export --before {month.next}")
-            judged = await detached(connection, month, path)
-            _tell(out, path, judged, f"detached {_of(judged)}")
-
-    _on_store(out, migration_database(data), take_away)
+    with _explained(out):
+        async with store_session(migration_database(data), _APPLICATION) as connection:
+            await become_owner(connection)
+            for month in await _months(connection, before):
+                path = file_of(folder, month)
+                if not path.exists():
+                    raise CommandProblem(f"{path} is missing", recovery=f"run: aop ledger export --before {month.next}")
+                judged = await detached(connection, month, path)
+                _tell(out, path, judged, f"detached {_of(judged)}")
 
 
 async def _months(connection: Connection, before: str) -> list[Month]:
@@ -111,24 +102,10 @@ def _tell(out: Output, path: Path, judged: VerifiedExport, line: str) -> None:
     out.tell({**said, "sha256": last.sha256, "inTree": judged.in_tree}, line)
 
 
-def _on_store(out: Output, url: str, work: Callable[[Connection], Awaitable[T]], *, repeatable: bool = False) -> T:
-    async def working() -> T:
-        connection = await connect(url, application="aop ledger archive")
-        try:
-            async with translated_failures():
-                if not repeatable:
-                    return await work(connection)
-                async with connection.transaction(isolation="repeatable_read", readonly=True):
-                    return await work(connection)
-        finally:
-            connection.terminate()
-
-    return _judged(out, lambda: asyncio.run(working()))
-
-
-def _judged(out: Output, work: Callable[[], T]) -> T:
+@contextmanager
+def _explained(out: Output) -> Iterator[None]:
     try:
-        return work()
+        yield
     except FileWrong as wrong:
         out.tell({"valid": False, "problem": str(wrong)}, f"WRONG: {wrong}")
         raise Exit(EXIT_REFUSED) from None
@@ -144,5 +121,3 @@ def _judged(out: Output, work: Callable[[], T]) -> T:
         ) from None
     except OSError as failure:
         raise CommandProblem(f"the file cannot be read or written: {failure.strerror}") from None
-    except StoreUnavailable as failure:
-        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None

@@ -1,10 +1,9 @@
 """`aop ledger head|consistency|prove|watch`: the tree over the Ledger, by which others can check it."""
 
-import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import click
 from click.exceptions import Exit
@@ -13,28 +12,29 @@ from aop.base.clock import now_text
 from aop.cli.operator.ledger_checkpoints import CheckpointFolder
 from aop.cli.shell.output import Output
 from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem, UsageProblem
+from aop.cli.shell.store_session import one_state, store_problems
 from aop.cli.shell.stores import router_data, router_database
 from aop.cli.shell.verify_bundle import head_of
-from aop.contracts.ledger_tree import LedgerConsistency, LedgerHead
+from aop.contracts.ledger_tree import LedgerHead
 from aop.ledger.check.comparison import HistoryChanged, compared, continued
 from aop.ledger.months import Archived
 from aop.ledger.tree.reader import NotInTree, TooManyLeaves, TreeReader, head_document
 from aop.ledger.tree.store import HeadRow, TreeBroken, newest_head
-from aop.store.database import Connection, Database, connect, translated_failures
-from aop.store.problems import StoreUnavailable
+from aop.store.database import Database, translated_failures
 
-T = TypeVar("T")
+_APPLICATION = "aop ledger"
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @router_data
-def head(out: Output, data: Path | None) -> None:
+async def head(out: Output, data: Path | None) -> None:
     """How many events the tree has, and the root over them. Keep it where the operator of the database cannot write.
 
     Example: aop ledger head --data .aop
     """
-    found = _on_store(data, newest_head)
+    async with one_state(router_database(data), _APPLICATION) as connection:
+        found = await newest_head(connection)
     if found is None:
         raise CommandProblem("the Ledger has no head yet", recovery="invoke something, and wait some seconds")
     out.tell(head_document(found), _text(found))
@@ -43,47 +43,41 @@ def head(out: Output, data: Path | None) -> None:
 @click.argument("old", metavar="OLD", help="A head that was kept, as SIZE:ROOT.")
 @click.argument("new", metavar="[NEW]", required=False, help="A later one; the newest if left out.")
 @router_data
-def consistency(out: Output, old: str, new: str | None, data: Path | None) -> None:
+async def consistency(out: Output, old: str, new: str | None, data: Path | None) -> None:
     """Makes the tree again from the rows of the Ledger. Exit code 1 if anything before a head was changed. With --json
     the proof that connects both heads.
 
     Example: aop ledger consistency 1200:$ROOT --data .aop
     """
     older, newer = _head(old), None if new is None else _head(new)
-
-    async def read(connection: Connection) -> LedgerConsistency:
-        return await compared(connection, older, newer)
-
-    found = _judged(out, lambda: _on_store(data, read))
+    with _history(out):
+        async with one_state(router_database(data), _APPLICATION) as connection:
+            found = await compared(connection, older, newer)
     out.tell(found, f"{_of(found.new)} continues {_of(found.old)}, and the rows of the Ledger are those of the tree")
 
 
 @click.argument("invocation", metavar="ID", help="An inv_… id.")
 @router_data
-def prove(out: Output, invocation: str, data: Path | None) -> None:
+async def prove(out: Output, invocation: str, data: Path | None) -> None:
     """The events of an ended Invocation, each with its way to the root of the newest head, as JSON.
 
     Example: aop ledger prove inv_0190f5c2a7de7c4b8f1e2d3c4b5a6978 --data .aop
     """
-
-    async def read() -> object:
-        database = await Database.open(router_database(data), size=1, application="aop ledger prove")
-        try:
-            async with translated_failures():
-                return await TreeReader(database).of_invocation(None, invocation)
-        finally:
-            await database.close()
-
+    url = router_database(data)
     try:
-        found = _judged(out, lambda: asyncio.run(read()))
+        with _history(out), store_problems():
+            database = await Database.open(url, size=1, application="aop ledger prove")
+            try:
+                async with translated_failures():
+                    found = await TreeReader(database).of_invocation(None, invocation)
+            finally:
+                await database.close()
     except NotInTree as early:
         raise CommandProblem(f"not in the tree yet: {early}", recovery="ask again after a short time") from None
     except Archived:
         raise CommandProblem("the Invocation was archived", recovery="look for it in the file of its month") from None
     except TooManyLeaves:
         raise CommandProblem("the Invocation has too many events for one proof") from None
-    except StoreUnavailable as failure:
-        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
     if found is None:
         raise CommandProblem("there is no such Invocation")
     out.document(found)
@@ -97,7 +91,7 @@ def prove(out: Output, invocation: str, data: Path | None) -> None:
 @click.option("--gateway", metavar="URL", help="The Gateway's address: its host names the Ledger in the checkpoints.")
 @click.option("--checkpoints", metavar="DIR", type=_FOLDER, help="Where the signed heads are written, one file each.")
 @router_data
-def watch(
+async def watch(
     out: Output,
     file: Path,
     rows: bool,
@@ -117,11 +111,10 @@ def watch(
     """
     kept, signing = _last(file), CheckpointFolder.named(key, gateway, checkpoints)
     signed = None if signing is None else signing.newest()
-
-    async def read(connection: Connection) -> HeadRow | None:
-        return await continued(connection, [head for head in (kept, signed) if head is not None], from_rows=rows)
-
-    found = _judged(out, lambda: _on_store(data, read))
+    earlier = [head for head in (kept, signed) if head is not None]
+    with _history(out):
+        async with one_state(router_database(data), _APPLICATION) as connection:
+            found = await continued(connection, earlier, from_rows=rows)
     if found is None:
         raise CommandProblem("the Ledger has no head yet", recovery="invoke something, and wait some seconds")
     checkpoint = None if signing is None else str(signing.add(found))
@@ -153,27 +146,14 @@ def _last(file: Path) -> HeadRow | None:
     return _head(lines[-1].partition(" ")[2]) if lines else None
 
 
-def _judged(out: Output, read: Callable[[], T]) -> T:
+@contextmanager
+def _history(out: Output) -> Iterator[None]:
+    """Says that it was changed, where it was."""
     try:
-        return read()
+        yield
     except (HistoryChanged, TreeBroken) as changed:
         out.tell({"changed": True, "problem": str(changed)}, f"HISTORY WAS CHANGED: {changed}")
         raise Exit(EXIT_REFUSED) from None
-
-
-def _on_store(data: Path | None, read: Callable[[Connection], Awaitable[T]]) -> T:
-    async def reading() -> T:
-        connection = await connect(router_database(data), application="aop ledger")
-        try:
-            async with translated_failures(), connection.transaction(isolation="repeatable_read", readonly=True):
-                return await read(connection)
-        finally:
-            connection.terminate()
-
-    try:
-        return asyncio.run(reading())
-    except StoreUnavailable as failure:
-        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
 
 
 def _head(text: str) -> HeadRow:

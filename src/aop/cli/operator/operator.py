@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from aop.base.clock import utc_now
-from aop.cli.shell.problems import EXIT_CONFIGURATION, CommandProblem
+from aop.cli.shell.problems import CommandProblem
+from aop.cli.shell.store_session import store_problems
 from aop.cli.shell.stores import control_plane_database
 from aop.contracts.errors import InvalidRequest, Refusal, code_entries
 from aop.contracts.publication import Release
@@ -11,7 +12,6 @@ from aop.contracts.recovery import recovery_of
 from aop.control_plane.registry.releases import Releases
 from aop.serving.edge.routing import require_path_values
 from aop.store.database import Database
-from aop.store.problems import StoreNotAsExpected, StoreUnavailable
 from aop.store.store_check import require_version
 
 
@@ -20,19 +20,16 @@ async def suspend_on_store(release_id: str, data: Path | None) -> Release:
     url = control_plane_database(data)
     try:
         require_path_values({"releaseId": release_id})
-        database = await Database.open(url, size=1, application="aop release suspend")
-        try:
-            async with database.connection() as connection:
-                await require_version(connection, "registry")
-            return await Releases(database, utc_now).suspend_as_operator(release_id)
-        finally:
-            await database.close()
+        with store_problems():
+            database = await Database.open(url, size=1, application="aop release suspend")
+            try:
+                async with database.connection() as connection:
+                    await require_version(connection, "registry")
+                return await Releases(database, utc_now).suspend_as_operator(release_id)
+            finally:
+                await database.close()
     except Refusal as refusal:
         raise _problem(refusal) from None
-    except StoreNotAsExpected as problem:
-        raise CommandProblem(str(problem), exit_code=EXIT_CONFIGURATION) from None
-    except StoreUnavailable as failure:
-        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
 
 
 def _problem(refusal: Refusal) -> CommandProblem:

@@ -1,6 +1,5 @@
 """`aop router close`: ends what a Router that will not come back has left open."""
 
-import asyncio
 from pathlib import Path
 
 import click
@@ -8,17 +7,16 @@ import click
 from aop.base.clock import utc_now
 from aop.base.ids import is_safe_identifier
 from aop.cli.shell.output import Output
-from aop.cli.shell.problems import EXIT_CONFIGURATION, CommandProblem
+from aop.cli.shell.problems import CommandProblem
+from aop.cli.shell.store_session import store_session
 from aop.cli.shell.stores import router_data, router_database
-from aop.ledger.write.epochs import Closing, close_left
-from aop.store.database import connect
-from aop.store.problems import StoreNotAsExpected, StoreUnavailable
+from aop.ledger.write.epochs import close_left
 from aop.store.store_check import require_version
 
 
 @click.option("--router-id", metavar="ID", required=True, help="The PLATFORM_ROUTER_ID of the Router.")
 @router_data
-def close(out: Output, router_id: str, data: Path | None) -> None:
+async def close(out: Output, router_id: str, data: Path | None) -> None:
     """Its workers are closed with it. If the Router still runs, it stops with exit code 78.
 
     Each open Invocation gets one terminal: `canceled` if its caller had left, else `failed` with DEPENDENCY_ERROR. No
@@ -29,13 +27,10 @@ def close(out: Output, router_id: str, data: Path | None) -> None:
     if not is_safe_identifier(router_id):
         raise click.BadParameter("is not a Router id", param_hint="--router-id")
     url = router_database(data)
-    try:
-        with out.working(f"closing {router_id}"):
-            closing = asyncio.run(_close(url, router_id))
-    except StoreNotAsExpected as problem:
-        raise CommandProblem(str(problem), exit_code=EXIT_CONFIGURATION) from None
-    except StoreUnavailable as failure:
-        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
+    with out.working(f"closing {router_id}"):
+        async with store_session(url, "aop router close") as connection:
+            await require_version(connection, "ledger")
+            closing = await close_left(connection, router_id, utc_now)
     if closing is None:
         raise CommandProblem(f"no Router {router_id} has ever written to this Ledger")
     closed = len(closing.epochs)
@@ -43,12 +38,3 @@ def close(out: Output, router_id: str, data: Path | None) -> None:
         {"routerId": router_id, "epochs": closed, "ended": closing.ended},
         f"closed {closed} epochs of {router_id}; ended {closing.ended} open Invocations",
     )
-
-
-async def _close(url: str, router_id: str) -> Closing | None:
-    connection = await connect(url, application="aop router close")
-    try:
-        await require_version(connection, "ledger")
-        return await close_left(connection, router_id, utc_now)
-    finally:
-        connection.terminate()

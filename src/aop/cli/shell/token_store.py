@@ -1,8 +1,8 @@
 """What an operator does with access tokens and sign-in codes: on the database, with the Control Plane's login."""
 
 import os
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,13 +11,12 @@ from aop.base.ids import is_safe_identifier
 from aop.base.settings import Parse, SettingsReader, SettingsRefused, integer
 from aop.cli.shell.output import Output, table
 from aop.cli.shell.problems import EXIT_CONFIGURATION, CommandProblem
+from aop.cli.shell.store_session import store_problems, store_session
 from aop.cli.shell.stores import control_plane_database
 from aop.contracts.sign_in import SignInCode
 from aop.control_plane.gateway.sign_in import make_operators_code
 from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX, principal_prefix
-from aop.store.database import connect
-from aop.store.problems import StoreNotAsExpected, StoreUnavailable
 from aop.store.store_check import require_version
 
 T = TypeVar("T")
@@ -31,26 +30,29 @@ async def create_on_store(out: Output, principal: str, label: str, days: int | N
         )
     _require_free(principal, "--principal")
     lifetime = days or _setting("PLATFORM_ACCESS_TOKEN_DAYS", integer(1, 3650), DEFAULT_DAYS)
-    issued = await _on_store(data, lambda tokens: tokens.issue(principal, label, lifetime))
+    async with _tokens(data) as tokens:
+        issued = await tokens.issue(principal, label, lifetime)
     out.note(f"{issued.record.token_id} for {principal}, until {to_text(issued.record.expires_at)}")
     out.tell(_document(issued.record) | {"token": issued.token.reveal()}, issued.token.reveal())
 
 
 async def list_on_store(out: Output, data: Path | None) -> None:
-    records = await _on_store(data, lambda tokens: tokens.all())
+    async with _tokens(data) as tokens:
+        records = await tokens.all()
     out.tell({"items": [_document(record) for record in records]}, *table(_HEADINGS, [_row(one) for one in records]))
 
 
 async def revoke_on_store(out: Output, token_id: str, data: Path | None) -> None:
-    if not await _on_store(data, lambda tokens: tokens.revoke(token_id)):
-        raise CommandProblem("no token has this id")
+    async with _tokens(data) as tokens:
+        if not await tokens.revoke(token_id):
+            raise CommandProblem("no token has this id")
     out.tell({"tokenId": token_id, "revoked": True}, f"revoked {token_id}, and all that was made with it")
 
 
 async def make_code_on_store(database_url: str, principal: str) -> SignInCode:
     """A token made in its session may outlive the session: who has the database's login may make such a token too."""
     _require_free(principal, "the principal")
-    with _store_problems():
+    with store_problems():
         made = await make_operators_code(database_url, principal)
     return SignInCode(code=made.code.reveal(), expires_at=to_text(made.expires_at))
 
@@ -81,24 +83,11 @@ def _require_free(principal: str, what: str) -> None:
         raise CommandProblem(f"{what} begins with {OIDC_PRINCIPAL_PREFIX}: such principals are the OpenID provider's")
 
 
-async def _on_store(data: Path | None, act: Callable[[Tokens], Awaitable[T]]) -> T:
-    with _store_problems():
-        connection = await connect(control_plane_database(data), application="aop token")
-        try:
-            await require_version(connection, "gateway")
-            return await act(Tokens(connection))
-        finally:
-            await connection.close()
-
-
-@contextmanager
-def _store_problems() -> Iterator[None]:
-    try:
-        yield
-    except StoreNotAsExpected as problem:
-        raise CommandProblem(str(problem), exit_code=EXIT_CONFIGURATION) from None
-    except StoreUnavailable as failure:
-        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
+@asynccontextmanager
+async def _tokens(data: Path | None) -> AsyncIterator[Tokens]:
+    async with store_session(control_plane_database(data), "aop token") as connection:
+        await require_version(connection, "gateway")
+        yield Tokens(connection)
 
 
 def _setting(name: str, parse: Parse[T], default: T) -> T:
