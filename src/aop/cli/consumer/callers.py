@@ -1,13 +1,11 @@
 """`aop workspace callers`: with whom a Workspace is shared."""
 
-from collections.abc import AsyncIterator
-
 import click
 import msgspec
 
 from aop.cli.shell import options
-from aop.cli.shell.output import moment, table
-from aop.cli.shell.platform import InWorkspace, first
+from aop.cli.shell.output import Cell, moment
+from aop.cli.shell.platform import InWorkspace
 from aop.contracts.workspace import WorkspaceCaller
 
 _principal = click.argument("principal", metavar="PRINCIPAL", help="The principal id of an access token or a sign-in.")
@@ -43,18 +41,11 @@ async def list_callers(platform: InWorkspace, history: bool, limit: int) -> None
 
     Example: aop workspace callers list --all
     """
+    listing = platform.client.list_callers(platform.workspace_id)
+    listed = (one async for one in listing if history or one.removed_at is msgspec.UNSET)
+    nothing = f"{platform.workspace_id} has no callers"
+    await platform.tell_list(listed, limit, _row, ["caller", "added", "by", "removed"], nothing=nothing)
 
-    async def listed() -> AsyncIterator[WorkspaceCaller]:
-        async for one in platform.client.list_callers(platform.workspace_id):
-            if history or one.removed_at is msgspec.UNSET:
-                yield one
 
-    found, more = await first(listed(), limit)
-    rows = [
-        (one.principal_id, moment(one.added_at), one.added_by, moment(one.removed_at) if one.removed_at else "")
-        for one in found
-    ]
-    lines = table(["caller", "added", "by", "removed"], rows) if rows else [f"{platform.workspace_id} has no callers"]
-    platform.out.tell({"items": found}, *lines)
-    if more:
-        platform.out.note(f"there are more: --limit shows more than {limit}")
+def _row(one: WorkspaceCaller) -> tuple[Cell, ...]:
+    return one.principal_id, moment(one.added_at), one.added_by, moment(one.removed_at) if one.removed_at else ""

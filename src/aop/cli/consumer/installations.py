@@ -1,14 +1,13 @@
 """`aop installations`, `enable`, `disable`, `uninstall`: what is installed in a Workspace, and what may run."""
 
-from collections.abc import AsyncIterator
 from typing import Literal
 
 import click
 
 from aop.cli.shell import options
 from aop.cli.shell.installed import current_installation
-from aop.cli.shell.output import moment, status, table
-from aop.cli.shell.platform import InWorkspace, first
+from aop.cli.shell.output import Cell, moment, status
+from aop.cli.shell.platform import InWorkspace
 from aop.contracts.workspace import Installation, InstallationItem, InstallationStatus
 
 _agent = click.argument("agent", metavar="AGENT", help="The Agent's id, or an inst_… id.")
@@ -23,31 +22,24 @@ async def installations(platform: InWorkspace, history: bool, limit: int) -> Non
 
     Example: aop installations --all
     """
-
-    async def listed() -> AsyncIterator[InstallationItem]:
-        async for one in platform.client.list_installations(platform.workspace_id):
-            if history or one.status is not InstallationStatus.UNINSTALLED:
-                yield one
-
-    found, more = await first(listed(), limit)
-    rows = [
-        (
-            one.agent_id,
-            one.agent_name,
-            one.installed_version,
-            status(one.status),
-            ", ".join(skill.id if skill.permissions_accepted else f"{skill.id} (refused)" for skill in one.skills),
-            ", ".join(one.accepted_permissions),
-            one.installation_id,
-            moment(one.installed_at),
-        )
-        for one in found
-    ]
+    listing = platform.client.list_installations(platform.workspace_id)
+    listed = (one async for one in listing if history or one.status is not InstallationStatus.UNINSTALLED)
     headings = ["agent", "name", "version", "status", "skills", "accepted", "installation", "installed"]
-    lines = table(headings, rows) if rows else [f"nothing is installed in {platform.workspace_id}"]
-    platform.out.tell({"items": found}, *lines)
-    if more:
-        platform.out.note(f"there are more: --limit shows more than {limit}")
+    nothing = f"nothing is installed in {platform.workspace_id}"
+    await platform.tell_list(listed, limit, _row, headings, nothing=nothing)
+
+
+def _row(one: InstallationItem) -> tuple[Cell, ...]:
+    return (
+        one.agent_id,
+        one.agent_name,
+        one.installed_version,
+        status(one.status),
+        ", ".join(skill.id if skill.permissions_accepted else f"{skill.id} (refused)" for skill in one.skills),
+        ", ".join(one.accepted_permissions),
+        one.installation_id,
+        moment(one.installed_at),
+    )
 
 
 @_agent

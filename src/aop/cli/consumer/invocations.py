@@ -9,7 +9,7 @@ from aop.cli.shell import options
 from aop.cli.shell.invocation_lines import explained, milliseconds, state_of
 from aop.cli.shell.lineage_filters import arguments_of, filtered
 from aop.cli.shell.output import Cell, Line, facts, moment, status, table
-from aop.cli.shell.platform import InWorkspace, first
+from aop.cli.shell.platform import InWorkspace
 from aop.contracts.lineage import InvocationDetail, InvocationEvent, InvocationRecord
 
 _HEADINGS = ["created", "status", "time", "agent", "capability", "invocation"]
@@ -33,11 +33,7 @@ async def invocations(platform: InWorkspace, invocation: str | None, root: bool,
     listing = platform.client.list_invocations(
         platform.workspace_id, root=True if root else None, **arguments_of(filters)
     )
-    found, more = await platform.waiting("reading", first(listing, limit))
-    lines = table(_HEADINGS, [_row(record) for record in found]) if found else ["nothing was invoked"]
-    platform.out.tell({"items": found}, *lines)
-    if more:
-        platform.out.note(f"there are more: --limit shows more than {limit}")
+    await platform.tell_list(listing, limit, _row, _HEADINGS, nothing="nothing was invoked")
 
 
 def _row(record: InvocationRecord) -> tuple[Cell, ...]:

@@ -6,9 +6,9 @@ import click
 import msgspec
 
 from aop.cli.shell import options
-from aop.cli.shell.output import Line, moment, styled, table
-from aop.cli.shell.platform import Platform, first
-from aop.contracts.catalog import Availability
+from aop.cli.shell.output import Cell, Line, moment, styled, table
+from aop.cli.shell.platform import Platform
+from aop.contracts.catalog import Availability, DiscoveryItem
 
 _PUBLIC_ID = re.compile(r"(?:.*/a/)?(agt_[0-9a-f]{32})")
 
@@ -45,12 +45,13 @@ async def search(  # noqa: PLR0913, PLR0917  a command's options are its paramet
         installable=None if any_state else True,
         order="newest" if newest else None,
     )
-    found, more = await platform.waiting("searching", first(listing, limit))
-    rows = [(one.agent_id, one.version, ", ".join(skill.id for skill in one.skills), one.description) for one in found]
-    lines = table(["agent", "version", "skills", "description"], rows, platform.out.fold) if rows else ["nothing found"]
-    platform.out.tell({"items": found}, *lines)
-    if more:
-        platform.out.note(f"there are more: --limit shows more than {limit}")
+    headings = ["agent", "version", "skills", "description"]
+    texts = {"nothing": "nothing found", "waiting": "searching"}
+    await platform.tell_list(listing, limit, _row, headings, **texts, fold=platform.out.fold)
+
+
+def _row(one: DiscoveryItem) -> tuple[Cell, ...]:
+    return one.agent_id, one.version, ", ".join(skill.id for skill in one.skills), one.description
 
 
 @click.argument("agent", metavar="AGENT", help="An Agent id, a public id, or a public link.")

@@ -5,8 +5,8 @@ from typing import Any
 from aop.cli.shell import options
 from aop.cli.shell.invocation_lines import milliseconds, state_of
 from aop.cli.shell.lineage_filters import arguments_of, filtered
-from aop.cli.shell.output import Cell, moment, table
-from aop.cli.shell.platform import InWorkspace, first
+from aop.cli.shell.output import Cell, moment
+from aop.cli.shell.platform import InWorkspace
 from aop.contracts.lineage import TraceItem
 
 _HEADINGS = ["created", "status", "time", "calls", "failed", "agent", "capability", "trace"]
@@ -22,11 +22,7 @@ async def traces(platform: InWorkspace, limit: int, **filters: Any) -> None:
     Example: aop traces --slowest --limit 5
     """
     listing = platform.client.list_traces(platform.workspace_id, **arguments_of(filters))
-    found, more = await platform.waiting("reading", first(listing, limit))
-    lines = table(_HEADINGS, [_row(item) for item in found]) if found else ["nothing was invoked"]
-    platform.out.tell({"items": found}, *lines)
-    if more:
-        platform.out.note(f"there are more: --limit shows more than {limit}")
+    await platform.tell_list(listing, limit, _row, _HEADINGS, nothing="nothing was invoked")
 
 
 def _row(item: TraceItem) -> tuple[Cell, ...]:

@@ -1,8 +1,8 @@
 """`aop agent list`: every Agent that one owns, with the state of its newest version and Release."""
 
 from aop.cli.shell import options
-from aop.cli.shell.output import Cell, status, table
-from aop.cli.shell.platform import Platform, first
+from aop.cli.shell.output import Cell, status
+from aop.cli.shell.platform import Platform
 from aop.contracts.catalog import OwnedAgent
 
 
@@ -12,12 +12,8 @@ async def list_agents(platform: Platform, limit: int) -> None:
 
     Example: aop agent list
     """
-    found, more = await first(platform.client.list_my_agents(), limit)
-    rows = [_row(one) for one in found]
-    heads = ["agent", "name", "provider", "versions", "newest", "state", "newest release", "release state"]
-    platform.out.tell({"items": found}, *(table(heads, rows) if rows else ["you own no Agent"]))
-    if more:
-        platform.out.note(f"there are more: --limit shows more than {limit}")
+    headings = ["agent", "name", "provider", "versions", "newest", "state", "newest release", "release state"]
+    await platform.tell_list(platform.client.list_my_agents(), limit, _row, headings, nothing="you own no Agent")
 
 
 def _row(agent: OwnedAgent) -> tuple[Cell, ...]:

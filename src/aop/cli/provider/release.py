@@ -7,8 +7,8 @@ import click
 
 from aop.cli.shell import options
 from aop.cli.shell.loading import Entry
-from aop.cli.shell.output import Line, Output, facts, moment, status, table
-from aop.cli.shell.platform import Platform, first
+from aop.cli.shell.output import Cell, Line, Output, facts, moment, status
+from aop.cli.shell.platform import Platform
 from aop.cli.shell.problems import CommandProblem, UsageProblem
 from aop.cli.shell.release_reach import show_reach, show_router_learned
 from aop.contracts.publication import Release
@@ -27,12 +27,13 @@ async def list_releases(platform: Platform, provider: str | None, agent: str | N
     Example: aop release list --agent local:my-agent
     """
     chosen = provider or (await platform.client.read_me()).principal_id
-    found, more = await first(platform.client.list_releases(chosen, agent_id=agent), limit)
-    rows = [(one.release_id, one.agent_id, one.version, status(one.state), moment(one.created_at)) for one in found]
-    lines = table(["release", "agent", "version", "state", "created"], rows) if rows else ["no Releases"]
-    platform.out.tell({"items": found}, *lines)
-    if more:
-        platform.out.note(f"there are more: --limit shows more than {limit}")
+    listing = platform.client.list_releases(chosen, agent_id=agent)
+    headings = ["release", "agent", "version", "state", "created"]
+    await platform.tell_list(listing, limit, _row, headings, nothing="no Releases")
+
+
+def _row(one: Release) -> tuple[Cell, ...]:
+    return one.release_id, one.agent_id, one.version, status(one.state), moment(one.created_at)
 
 
 @_release_id

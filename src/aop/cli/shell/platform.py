@@ -9,7 +9,7 @@ from aop.cli.shell import options
 from aop.cli.shell.client_problems import as_problems, problem_of
 from aop.cli.shell.destination import WORKSPACE, Destination, PlatformOptions, find_destination
 from aop.cli.shell.hints import Named, hinted
-from aop.cli.shell.output import Output
+from aop.cli.shell.output import Cell, Output, table
 from aop.cli.shell.problems import CommandProblem
 from aop.cli.shell.profiles import Profiles
 from aop.client import Client, PlatformError
@@ -55,6 +55,24 @@ class Platform:
         """The answer; people see a spinner until it comes."""
         with self.out.working(text):
             return await answer
+
+    async def tell_list(
+        self,
+        items: AsyncIterable[T],
+        limit: int,
+        row: Callable[[T], Sequence[Cell]],
+        headings: Sequence[str],
+        *,
+        nothing: str,
+        fold: int | None = None,
+        waiting: str = "reading",
+    ) -> None:
+        """The outcome of a command that lists: `limit` items at most, and a note when there are more."""
+        found, more = await self.waiting(waiting, first(items, limit))
+        lines = table(headings, [row(one) for one in found], fold) if found else [nothing]
+        self.out.tell({"items": found}, *lines)
+        if more:
+            self.out.note(f"there are more: --limit shows more than {limit}")
 
     @contextmanager
     def hinting(self, **hints: str) -> Iterator[None]:
