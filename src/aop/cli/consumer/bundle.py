@@ -9,7 +9,7 @@ from click.exceptions import Exit
 
 from aop.cli.shell.output import Output
 from aop.cli.shell.platform import InWorkspace
-from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem, UsageProblem
+from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem, UsageProblem, file_problems
 from aop.cli.shell.verify_bundle import FAULTS, Wrong, head_of, read, verify
 from aop.client.bundles import whole_bundle
 from aop.client.errors import PlatformError
@@ -109,10 +109,8 @@ def _signed_head(path: Path, watcher: str) -> TreeCheckpoint:
 
 
 def _write(path: Path, raw: bytes) -> None:
-    try:
+    with file_problems(path, "written"):
         path.write_bytes(raw)
-    except OSError as failure:
-        raise CommandProblem(f"{path} cannot be written: {failure.strerror}") from None
 
 
 def _read(path: Path) -> Any:

@@ -12,7 +12,7 @@ from aop.cli.shell.asking import standard_input
 from aop.cli.shell.installed import current_installation
 from aop.cli.shell.json_lines import syntax_problem
 from aop.cli.shell.platform import InWorkspace
-from aop.cli.shell.problems import CommandProblem, UsageProblem
+from aop.cli.shell.problems import CommandProblem, UsageProblem, file_problems
 from aop.cli.shell.similar import similar
 from aop.contracts.card import Skill
 from aop.contracts.errors import Violation
@@ -123,10 +123,8 @@ def _raw(text: str | None) -> bytes:
         return raw
     if not text.startswith(_FILE):
         return text.encode(errors="surrogateescape")
-    try:
+    with file_problems(text[1:], "read"):
         return Path(text[1:]).read_bytes()
-    except OSError as problem:
-        raise CommandProblem(f"{text[1:]} cannot be read: {problem.strerror}") from None
 
 
 def _missing() -> UsageProblem:

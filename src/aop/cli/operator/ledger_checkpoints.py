@@ -10,7 +10,7 @@ import click
 
 from aop.base.durable_files import write_whole
 from aop.cli.shell.output import Output
-from aop.cli.shell.problems import CommandProblem, UsageProblem
+from aop.cli.shell.problems import CommandProblem, UsageProblem, file_problems
 from aop.contracts.signed_note import NoteRefused, NoteSigner, TreeCheckpoint, text_signed_by
 from aop.contracts.signing import SigningKey
 from aop.ledger.tree.store import HeadRow
@@ -76,10 +76,8 @@ class CheckpointFolder:
         """Once for each head: the same head has the same signature."""
         path = self._file(head.size)
         checkpoint = TreeCheckpoint(self.origin, head.size, head.root)
-        try:
+        with file_problems(path, "written"):
             write_whole(path, self.signer.signed(checkpoint.text))
-        except OSError as failure:
-            raise CommandProblem(f"{path} cannot be written: {failure.strerror}") from None
         return path
 
     def _read(self, size: int) -> HeadRow:

@@ -11,7 +11,7 @@ from click.exceptions import Exit
 from aop.base.clock import now_text
 from aop.cli.operator.ledger_checkpoints import CheckpointFolder
 from aop.cli.shell.output import Output
-from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem, UsageProblem
+from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem, UsageProblem, file_problems
 from aop.cli.shell.store_session import one_state, store_problems
 from aop.cli.shell.stores import router_data, router_database
 from aop.cli.shell.verify_bundle import head_of
@@ -130,13 +130,10 @@ async def watch(
 
 
 def _append(file: Path, line: str) -> None:
-    try:
-        with file.open("a", encoding="ascii") as heads:
-            heads.write(line)
-            heads.flush()
-            os.fsync(heads.fileno())
-    except OSError as failure:
-        raise CommandProblem(f"{file} cannot be written: {failure.strerror}") from None
+    with file_problems(file, "written"), file.open("a", encoding="ascii") as heads:
+        heads.write(line)
+        heads.flush()
+        os.fsync(heads.fileno())
 
 
 def _last(file: Path) -> HeadRow | None:

@@ -20,7 +20,7 @@ from aop.cli.shell import options
 from aop.cli.shell.card_findings import MAX_BYTES
 from aop.cli.shell.destination import find_local
 from aop.cli.shell.output import Line, Output, styled
-from aop.cli.shell.problems import EXIT_UNREACHABLE, CommandProblem, UsageProblem
+from aop.cli.shell.problems import EXIT_UNREACHABLE, CommandProblem, UsageProblem, file_problems
 from aop.contracts.card import AgentCard
 from aop.contracts.text import escaped
 from aop.net.origin import Endpoint, InvalidEndpoint
@@ -82,14 +82,12 @@ async def _from_address(source: str, ca: Path | None) -> FoundAgent:
 
 def _from_file(path: Path) -> FoundAgent:
     """Nothing is asked: the card says what the Agent speaks."""
+    with file_problems(path, "read"), path.open("rb") as file:
+        raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise CommandProblem(f"{path} is larger than 1 MiB")
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-        if len(raw) > MAX_BYTES:
-            raise CommandProblem(f"{path} is larger than 1 MiB")
         card = read_agent_card(strict_json.parse(raw))
-    except OSError as problem:
-        raise CommandProblem(f"{path} cannot be read: {problem.strerror}") from None
     except (strict_json.JsonRefused, NotAnAgentCard):
         raise CommandProblem(f"{path} is not an A2A agent card") from None
     endpoint, point = endpoint_of(card, None)
@@ -117,11 +115,9 @@ def _endpoint(text: str | None) -> str | None:
 
 def _write(target: Path, draft: CardDraft) -> None:
     text = msgspec.json.format(msgspec.json.encode(draft.card), indent=2).decode()
-    try:
+    with file_problems(target, "written"):
         # Texts of others reach a terminal from this file as well.
         target.write_text(escaped(text) + "\n", "utf-8")
-    except OSError as problem:
-        raise CommandProblem(f"{target} cannot be written: {problem.strerror}") from None
 
 
 def _tell(out: Output, target: Path, draft: CardDraft, found: FoundAgent, *, with_endpoint_point: bool) -> None:

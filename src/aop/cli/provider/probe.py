@@ -13,7 +13,7 @@ from aop.agent.check.a2a_address import AgentNotFound, AgentSilent, AgentUntrust
 from aop.agent.check.card_comparison import Difference, differences
 from aop.base.clock import utc_now
 from aop.cli.shell.output import Line, Output, styled
-from aop.cli.shell.problems import CommandProblem
+from aop.cli.shell.problems import file_problems
 from aop.contracts.card import AgentCard
 from aop.net.origin import Endpoint
 
@@ -80,8 +80,6 @@ def lines_of(found: Sequence[Difference]) -> list[Line]:
 
 
 def write_report(out: Output, path: Path, document: dict[str, Any]) -> None:
-    try:
+    with file_problems(path, "written"):
         path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
-    except OSError as problem:
-        raise CommandProblem(f"{path} cannot be written: {problem.strerror}") from None
     out.note(f"report written to {path}; it is yours alone and is not sent anywhere")

@@ -15,7 +15,7 @@ from aop.base import json as strict_json
 from aop.cards.rules import card_violations
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
 from aop.cli.shell.json_lines import Tokens, line_numbers, line_of
-from aop.cli.shell.problems import CommandProblem
+from aop.cli.shell.problems import CommandProblem, file_problems
 from aop.contracts.card import AgentCard, AuthenticationType
 from aop.contracts.documents import document
 from aop.contracts.errors import Violation
@@ -47,10 +47,8 @@ class CardFile:
 
 
 def read_card_file(path: Path) -> CardFile:
-    try:
+    with file_problems(path, "read"):
         raw = path.read_bytes()
-    except OSError as problem:
-        raise CommandProblem(f"{path} cannot be read: {problem.strerror}") from None
     if len(raw) > MAX_BYTES:
         raise CommandProblem(f"{path} is larger than 1 MiB, which the Gateway refuses")
     try:

@@ -1,7 +1,9 @@
 """How a command ends when it does not succeed: the exit codes, and the problem that is shown."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
 
 from aop.contracts.errors import Violation
 from aop.contracts.expected import expected
@@ -53,20 +55,18 @@ class CommandProblem(Exception):
 
     def document(self) -> dict[str, Any]:
         """What `--json` writes to stderr."""
-        found: dict[str, Any] = {"code": self.code, "message": str(self)}
-        if self.reason is not None:
-            found |= {"reason": self.reason, "sentence": self.sentence}
-        if self.trace_id is not None:
-            found["traceId"] = self.trace_id
-        if self.invocation_id is not None:
-            found["invocationId"] = self.invocation_id
-        if self.violations:
-            found["violations"] = [self._place(one) for one in self.violations]
-        if self.hint is not None:
-            found["hint"] = self.hint
-        if self.recovery:
-            found["recovery"] = self.recovery
-        return {"error": found}
+        members = {
+            "code": self.code,
+            "message": str(self),
+            "reason": self.reason,
+            "sentence": self.sentence,
+            "traceId": self.trace_id,
+            "invocationId": self.invocation_id,
+            "violations": [self._place(one) for one in self.violations] or None,
+            "hint": self.hint,
+            "recovery": self.recovery or None,
+        }
+        return {"error": {name: value for name, value in members.items() if value is not None}}
 
 
 class UsageProblem(CommandProblem):
@@ -74,3 +74,12 @@ class UsageProblem(CommandProblem):
 
     def __init__(self, text: str, recovery: str = "") -> None:
         super().__init__(text, code="usage", recovery=recovery, exit_code=EXIT_USAGE)
+
+
+@contextmanager
+def file_problems(path: Path | str, act: Literal["read", "written"]) -> Iterator[None]:
+    """A file that cannot be read or written inside is the problem of the command."""
+    try:
+        yield
+    except OSError as problem:
+        raise CommandProblem(f"{path} cannot be {act}: {problem.strerror}") from None

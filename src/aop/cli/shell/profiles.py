@@ -9,7 +9,7 @@ import msgspec
 
 from aop.base import json as strict_json
 from aop.base.settings import Secret
-from aop.cli.shell.problems import CommandProblem
+from aop.cli.shell.problems import CommandProblem, file_problems
 from aop.local.state import DataFolder
 
 DEFAULT_PROFILE = "default"
@@ -97,18 +97,13 @@ class Profiles:
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.folder / name
         try:
-            return strict_json.decode(path.read_bytes(), kind)
-        except FileNotFoundError:
-            return None
-        except OSError as problem:
-            raise CommandProblem(f"{path} cannot be read: {problem.strerror}") from problem
+            with file_problems(path, "read"):
+                return strict_json.decode(path.read_bytes(), kind) if path.exists() else None
         except msgspec.DecodeError:
             # What is wrong is not repeated: one of the two files holds tokens.
             raise CommandProblem(f"{path} is damaged", recovery="delete it and log in again") from None
 
     def _write(self, name: str, value: object) -> None:
-        try:
+        with file_problems(self.folder / name, "written"):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             DataFolder(self.folder).write(name, msgspec.json.format(msgspec.json.encode(value)) + b"\n")
-        except OSError as problem:
-            raise CommandProblem(f"{self.folder / name} cannot be written: {problem.strerror}") from problem
