@@ -10,7 +10,7 @@ import msgspec
 
 from aop.cli.consumer.invoke_input import first_example
 from aop.cli.shell import snippets
-from aop.cli.shell.destination import Destination, door_address
+from aop.cli.shell.destination import Destination, unit_address
 from aop.cli.shell.output import Line, facts, styled, table
 from aop.cli.shell.platform import InWorkspace
 from aop.cli.shell.problems import CommandProblem, UsageProblem
@@ -37,7 +37,7 @@ async def connect(
     Example: aop connect aop:summarizer --for a2a-python > call.py
     """
     chosen = None if name is None else _snippet(name)
-    address = platform.destination.door if door is None else door_address(door)
+    address = platform.destination.door if door is None else unit_address(door, "a door")
     callee = Callee(platform.destination.gateway, platform.workspace_id, _stdio_command(platform), address)
     enabled = await _enabled(platform, agent)
     if chosen is None:

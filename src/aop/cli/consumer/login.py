@@ -16,10 +16,8 @@ from aop.cli.shell.destination import (
     GATEWAY,
     TOKEN,
     Destination,
-    console_address,
-    door_address,
     find_local,
-    gateway_address,
+    unit_address,
     visible_token,
 )
 from aop.cli.shell.hints import hinted
@@ -79,7 +77,7 @@ async def login(
         token = visible_token(environment.get(TOKEN) or hidden_line(f"Access token for {address}: "))
     principal, workspaces = await _tried(out, replace(anonymous, token=token))
     workspace = before.workspace or (workspaces[0] if len(workspaces) == 1 else None)
-    kept = Profile(address, workspace, door_address(door) if door else before.door, place, authorities)
+    kept = Profile(address, workspace, unit_address(door, "a door") if door else before.door, place, authorities)
     profiles.keep(profile, kept, token)
     chosen = f", Workspace {workspace}" if workspace else f"; {len(workspaces)} own Workspaces, none chosen"
     members = {"workspace": workspace, "door": kept.door, "console": place, "principalId": principal}
@@ -150,7 +148,8 @@ async def _tried(out: Output, found: Destination) -> tuple[str, list[str]]:
 
 def _before(gateway: str | None, saved: Profile | None, environment: Mapping[str, str]) -> Profile:
     """The profile as it was. What was kept of another Gateway is nothing of this one."""
-    address = gateway_address(gateway or (saved.gateway if saved else environment.get(GATEWAY, _LOCAL_GATEWAY)))
+    named = gateway or (saved.gateway if saved else environment.get(GATEWAY, _LOCAL_GATEWAY))
+    address = unit_address(named, "a Gateway")
     return saved if saved is not None and saved.gateway == address else Profile(address)
 
 
@@ -163,7 +162,7 @@ def _console(named: str | None, before: Profile, environment: Mapping[str, str])
     """What is named now, was kept before, or runs on this machine beside that Gateway."""
     text = named or environment.get(CONSOLE)
     if text is not None:
-        return console_address(text)
+        return unit_address(text, "a Console")
     local = find_local(Path.cwd(), environment)
     beside = local.run.console if local is not None and local.run.gateway == before.gateway else None
     return before.console or beside

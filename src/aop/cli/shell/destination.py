@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from aop.base import assets
 from aop.base.settings import Secret
@@ -78,19 +79,7 @@ def _found(options: PlatformOptions, environment: Mapping[str, str], profiles: P
     return _with_environment(_local(found, profiles), environment)
 
 
-def gateway_address(text: str) -> str:
-    return _address(text, "a Gateway")
-
-
-def door_address(text: str) -> str:
-    return _address(text, "a door")
-
-
-def console_address(text: str) -> str:
-    return _address(text, "a Console")
-
-
-def _address(text: str, what: str) -> str:
+def unit_address(text: str, what: Literal["a Gateway", "a door", "a Console"]) -> str:
     try:
         return Endpoint.parse(text).canonical.rstrip("/")
     except InvalidEndpoint as problem:
@@ -141,14 +130,14 @@ def _from_environment(gateway: str, environment: Mapping[str, str]) -> Destinati
         raise CommandProblem(
             f"{GATEWAY} is set, but {TOKEN} is not", recovery=f"set {TOKEN} as well, or unset {GATEWAY}"
         )
-    return _with_environment(Destination(gateway_address(gateway), Secret(""), GATEWAY), environment)
+    return _with_environment(Destination(unit_address(gateway, "a Gateway"), Secret(""), GATEWAY), environment)
 
 
 def _with_environment(found: Destination, environment: Mapping[str, str]) -> Destination:
     token = visible_token(environment[TOKEN]) if TOKEN in environment else found.token
     workspace = environment.get(WORKSPACE, found.workspace)
-    door = door_address(environment[DOOR]) if DOOR in environment else found.door
-    console = console_address(environment[CONSOLE]) if CONSOLE in environment else found.console
+    door = unit_address(environment[DOOR], "a door") if DOOR in environment else found.door
+    console = unit_address(environment[CONSOLE], "a Console") if CONSOLE in environment else found.console
     return replace(found, token=token, workspace=workspace, door=door, console=console)
 
 

@@ -1,25 +1,22 @@
 """What an operator does with access tokens and sign-in codes: on the database, with the Control Plane's login."""
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
 
 from aop.base.clock import to_text
 from aop.base.ids import is_safe_identifier
-from aop.base.settings import Parse, SettingsReader, SettingsRefused, integer
+from aop.base.settings import integer
 from aop.cli.shell.output import Output, table
-from aop.cli.shell.problems import EXIT_CONFIGURATION, CommandProblem
+from aop.cli.shell.problems import CommandProblem
 from aop.cli.shell.store_session import store_problems, store_session
-from aop.cli.shell.stores import control_plane_database
+from aop.cli.shell.stores import control_plane_database, read_setting
 from aop.contracts.sign_in import SignInCode
 from aop.control_plane.gateway.sign_in import make_operators_code
 from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX, principal_prefix
 from aop.store.store_check import require_version
 
-T = TypeVar("T")
 _HEADINGS = ["token id", "principal", "made by", "label", "created", "expires", "revoked", "last used"]
 
 
@@ -29,7 +26,9 @@ async def create_on_store(out: Output, principal: str, label: str, days: int | N
             "--principal must be 1 to 128 letters, digits, '.', '_', ':' or '-', starting with a letter or digit"
         )
     _require_free(principal, "--principal")
-    lifetime = days or _setting("PLATFORM_ACCESS_TOKEN_DAYS", integer(1, 3650), DEFAULT_DAYS)
+    lifetime = days or read_setting(
+        lambda reader: reader.optional("PLATFORM_ACCESS_TOKEN_DAYS", integer(1, 3650), DEFAULT_DAYS)
+    )
     async with _tokens(data) as tokens:
         issued = await tokens.issue(principal, label, lifetime)
     out.note(f"{issued.record.token_id} for {principal}, until {to_text(issued.record.expires_at)}")
@@ -78,7 +77,7 @@ def _document(record: TokenRecord) -> dict[str, str]:
 
 
 def _require_free(principal: str, what: str) -> None:
-    reserved = _setting(OIDC_PRINCIPAL_PREFIX, principal_prefix, None)
+    reserved = read_setting(lambda reader: reader.optional(OIDC_PRINCIPAL_PREFIX, principal_prefix, None))
     if reserved is not None and principal.startswith(reserved):
         raise CommandProblem(f"{what} begins with {OIDC_PRINCIPAL_PREFIX}: such principals are the OpenID provider's")
 
@@ -88,13 +87,3 @@ async def _tokens(data: Path | None) -> AsyncIterator[Tokens]:
     async with store_session(control_plane_database(data), "aop token") as connection:
         await require_version(connection, "gateway")
         yield Tokens(connection)
-
-
-def _setting(name: str, parse: Parse[T], default: T) -> T:
-    reader = SettingsReader(os.environ)  # noqa: TID251
-    value = reader.optional(name, parse, default)
-    try:
-        reader.conclude()
-    except SettingsRefused as refused:
-        raise CommandProblem(f"{name} {refused.problems[0].reason}", exit_code=EXIT_CONFIGURATION) from None
-    return value
