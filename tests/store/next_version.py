@@ -54,11 +54,11 @@ def become_next(*, declared: bool) -> None:
 def main(url: str) -> int:
     become_next(declared=DECLARED in sys.argv)
     try:
-        report = asyncio.run(migrate(url))
+        migrated = asyncio.run(migrate(url))
     except migrations.MigrationRefused as refused:
         sys.stdout.write(f"{refused}\n")
         return 1
-    sys.stdout.write("".join(f"applied {each}\n" for each in report.applied))
+    sys.stdout.write("".join(f"applied {each}\n" for each in migrated))
     return 0
 
 

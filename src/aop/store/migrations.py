@@ -49,11 +49,6 @@ class Migration:
         return f"{self.owner} {self.number:04} {self.name}"
 
 
-@dataclass(frozen=True)
-class MigrationReport:
-    applied: Sequence[Migration]
-
-
 @cache
 def migrations_of(owner: str) -> Sequence[Migration]:
     found = [_read(owner, path) for path in sorted((assets.folder("migrations") / owner).glob("*.sql"))]
@@ -66,8 +61,8 @@ def expected_version(owner: str) -> int:
     return len(migrations_of(owner))
 
 
-async def migrate(database_url: str) -> MigrationReport:
-    """Brings every owner's schema to the current version; repeating it changes nothing."""
+async def migrate(database_url: str) -> Sequence[Migration]:
+    """Brings every owner's schema to the current version, and returns what it applied; repeating it changes nothing."""
     connection = await connect(database_url, application="aop migrate")
     try:
         async with translated_failures():
@@ -77,7 +72,7 @@ async def migrate(database_url: str) -> MigrationReport:
             await connection.execute(f"SET ROLE {OWNER_ROLE}")
             applied = [item for owner in OWNERS for item in await _migrate_owner(connection, owner)]
             await _make_months(connection)
-            return MigrationReport(applied)
+            return applied
     finally:
         await connection.close()
 

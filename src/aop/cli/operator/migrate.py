@@ -18,12 +18,12 @@ async def migrate(out: Output) -> None:
     url = read_setting(lambda reader: reader.required(MIGRATION_SETTING, database_url))
     try:
         with out.working("migrating"):
-            report = await migrations.migrate(url.reveal())
+            migrated = await migrations.migrate(url.reveal())
     except migrations.MigrationRefused as refused:
         raise CommandProblem(str(refused)) from None
     except StoreUnavailable as failure:
         text = f"{MIGRATION_SETTING}: the database cannot be reached or refused a statement ({failure})"
         raise CommandProblem(text) from None
-    applied = [str(migration) for migration in report.applied]
+    applied = [str(migration) for migration in migrated]
     lines = [f"applied {name}" for name in applied] or ["already at the current version"]
     out.tell({"applied": applied}, *lines)
