@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aop.base import assets
-from aop.base.semver import Version, VersionSyntax, highest
+from aop.base.semver import Version, VersionSyntax
 from aop.base.semver_range import Range
 from tests.support.every import every
+from tests.support.highest import highest
 
 # The chain of SemVer 2.0.0 section 11 and some more, each lower than the next.
 ASCENDING = (

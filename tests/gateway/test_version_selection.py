@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from aop.base.semver import Version, highest
+from aop.base.semver import Version
 from aop.base.semver_range import Range
 from aop.contracts.errors import NotFound
 from aop.contracts.publication import ReleaseState
@@ -15,6 +15,7 @@ from aop.control_plane.workspace.selection import highest_version
 from tests.support.cards import a_card
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
+from tests.support.highest import highest
 from tests.support.units import RunningUnit
 from tests.support.vectors import VECTORS
 from tests.support.workspaces import AGENT, Owner, Rows, a_release

@@ -1,9 +1,8 @@
-"""Semantic versions: strict reading of SemVer 2.0.0, precedence, and the choice of the highest in a range."""
+"""Semantic versions: strict reading of SemVer 2.0.0, and precedence."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Self
 
 MAX_VERSION_LENGTH = 128
 
@@ -52,23 +51,10 @@ class Version:
         return self.precedence, self.text
 
 
-class Permits(Protocol):
-    def permits(self, version: Version) -> bool: ...
-
-
 def precedence_of(major: int, minor: int, patch: int, prerelease: str | None = None) -> Precedence:
     if prerelease is None:
         return major, minor, patch, True, ()
     return major, minor, patch, False, tuple(map(_identifier, prerelease.split(".")))
-
-
-def highest(versions: Iterable[Version], within: Permits) -> Version | None:
-    """The highest permitted version; among versions of one precedence the bytewise greater text."""
-    return max((version for version in versions if within.permits(version)), key=_rank, default=None)
-
-
-def _rank(version: Version) -> tuple[Precedence, str]:
-    return version.rank
 
 
 def _identifier(text: str) -> _Identifier:
