@@ -8,7 +8,7 @@ from click.exceptions import Exit
 
 from aop import __version__
 from aop.cli.shell import options
-from aop.cli.shell.loading import Entry, LazyGroup
+from aop.cli.shell.loading import Entry, LazyGroup, clean_usage
 from aop.local.terminal import write_line
 
 PROVIDER, CONSUMER, OPERATOR = "Provider (publish Agents)", "Consumer (use Agents)", "Operator"
@@ -232,9 +232,16 @@ _VERSION = click.Option(
 
 
 class _Root(LazyGroup):
+    """Every error in the usage of a command passes here."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with clean_usage(ctx):
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with clean_usage(ctx):
+                return super().invoke(ctx)
         except KeyboardInterrupt:  # before the command could take it
             from aop.cli.shell.problems import EXIT_INTERRUPTED  # noqa: PLC0415
 

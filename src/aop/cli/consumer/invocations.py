@@ -33,7 +33,7 @@ async def invocations(platform: InWorkspace, invocation: str | None, root: bool,
     listing = platform.client.list_invocations(
         platform.workspace_id, root=True if root else None, **arguments_of(filters)
     )
-    await platform.tell_list(listing, limit, _row, _HEADINGS, nothing="nothing was invoked")
+    await platform.tell_list(listing, limit, _row, _HEADINGS, nothing="nothing was invoked", waiting="reading")
 
 
 def _row(record: InvocationRecord) -> tuple[Cell, ...]:

@@ -22,7 +22,7 @@ async def traces(platform: InWorkspace, limit: int, **filters: Any) -> None:
     Example: aop traces --slowest --limit 5
     """
     listing = platform.client.list_traces(platform.workspace_id, **arguments_of(filters))
-    await platform.tell_list(listing, limit, _row, _HEADINGS, nothing="nothing was invoked")
+    await platform.tell_list(listing, limit, _row, _HEADINGS, nothing="nothing was invoked", waiting="reading")
 
 
 def _row(item: TraceItem) -> tuple[Cell, ...]:

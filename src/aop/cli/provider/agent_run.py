@@ -11,7 +11,6 @@ from typing import NoReturn
 
 import click
 import msgspec
-from click.exceptions import Exit
 
 from aop.agent.guard import settings
 from aop.base import json as strict_json
@@ -19,7 +18,7 @@ from aop.cli.provider.agent_environment import python_of
 from aop.cli.provider.agent_port import require_port
 from aop.cli.shell import options
 from aop.cli.shell.destination import LocalPlatform, find_local
-from aop.cli.shell.output import Output
+from aop.cli.shell.output import Notes, Output
 from aop.cli.shell.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.contracts.card import AgentCard
 from aop.local.problems import NotRunning
@@ -42,7 +41,7 @@ _REQUIRED = (settings.ISSUER, settings.AUDIENCE, settings.KEY_ID, settings.PUBLI
 @click.option(
     "--data", metavar="DIR", type=options.PATH, help="Data folder of the local platform; default: one that runs nearby."
 )
-def run(directory: Path, python: Path | None, data: Path | None) -> None:
+def run(out: Notes, directory: Path, python: Path | None, data: Path | None) -> None:
     """The first run creates an environment from requirements.txt. Ctrl-C stops the Agent.
 
     PLATFORM_AGENT_… settings in the environment override those of the local platform. When all of them are set, no
@@ -50,12 +49,7 @@ def run(directory: Path, python: Path | None, data: Path | None) -> None:
 
     Example: aop agent run my-agent
     """
-    out = Output()
-    try:
-        _become_agent(out, directory.absolute(), python, data)
-    except CommandProblem as problem:
-        out.problem(problem)
-        raise Exit(problem.exit_code) from None
+    _become_agent(out, directory.absolute(), python, data)
 
 
 def _become_agent(out: Output, directory: Path, python: Path | None, data: Path | None) -> NoReturn:

@@ -11,7 +11,6 @@ from typing import Any
 import click
 import msgspec
 import uvloop
-from click.exceptions import Exit
 
 from aop.agent.guard.settings import DEVELOPMENT_ADDRESS
 from aop.base.settings import SettingsReader, SettingsRefused
@@ -29,7 +28,7 @@ from aop.cli.provider.front_setup import (
 )
 from aop.cli.shell import options
 from aop.cli.shell.destination import LocalPlatform
-from aop.cli.shell.output import Output
+from aop.cli.shell.output import Notes, Output
 from aop.cli.shell.problems import EXIT_CONFIGURATION, CommandProblem, UsageProblem
 from aop.contracts.front_settings import FrontSettings
 from aop.front.agents import Reread
@@ -70,7 +69,9 @@ from aop.serving.unit.unit_settings import CannotStart
     "--data", metavar="DIR", type=options.PATH, help="Data folder of the local platform; default: one that runs nearby."
 )
 @ca_of_agent
-def front(action: str | None, to: tuple[str, ...], settings: Path | None, data: Path | None, **chosen: Any) -> None:
+def front(
+    out: Notes, action: str | None, to: tuple[str, ...], settings: Path | None, data: Path | None, **chosen: Any
+) -> None:
     """With --to it reads the agent card there, finds out what the Agent speaks (A2A 0.3 or A2A 1.0), makes the Card
     unless it has one, and serves the Agent to the Router until Ctrl-C. It shows the command that publishes it.
 
@@ -81,7 +82,6 @@ def front(action: str | None, to: tuple[str, ...], settings: Path | None, data: 
 
     Example: aop front --to http://127.0.0.1:9000
     """
-    out = Output()
     try:
         local = local_platform(data, os.environ)  # noqa: TID251
         if action == "init":
@@ -89,20 +89,14 @@ def front(action: str | None, to: tuple[str, ...], settings: Path | None, data: 
         else:
             handed = inherited_sockets(os.environ, 1)  # noqa: TID251
             uvloop.run(run(*_settings(out, to, settings, local, {**chosen, "handed": handed})))
-    except CommandProblem as problem:
-        out.problem(problem)
-        raise Exit(problem.exit_code) from None
     except SettingsRefused as refused:
-        out.problem(
-            CommandProblem(
-                "\n".join(f"{problem.name} {problem.reason}" for problem in refused.problems),
-                recovery="correct it; the Router to trust comes from a local platform or PLATFORM_AGENT_ROUTER_…",
-            )
-        )
-        raise Exit(EXIT_CONFIGURATION) from None
+        raise CommandProblem(
+            "\n".join(f"{problem.name} {problem.reason}" for problem in refused.problems),
+            recovery="correct it; the Router to trust comes from a local platform or PLATFORM_AGENT_ROUTER_…",
+            exit_code=EXIT_CONFIGURATION,
+        ) from None
     except CannotStart as problem:
-        out.problem(CommandProblem(str(problem)))
-        raise Exit(1) from None
+        raise CommandProblem(str(problem)) from None
 
 
 def _settings(

@@ -47,21 +47,13 @@ class Entry:
     def command(self) -> click.Command:
         function = self.function()
         callback = _called(function)
-        return Command(
+        return click.Command(
             self.name.split()[-1],
             callback=callback,
             params=parameters_of(callback),
             help=help_of(self, function),
             context_settings=_SETTINGS,
         )
-
-
-class Command(click.Command):
-    """A loaded command."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with _clean_usage(ctx):
-            return super().parse_args(ctx, args)
 
 
 class LazyGroup(click.Group):
@@ -84,14 +76,9 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        with _clean_usage(ctx):
-            name, command, rest = super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
         entry = self._entries.get(str(name))
         return name, command if entry is None else entry.command(), rest
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with _clean_usage(ctx):
-            return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.commands))
@@ -101,7 +88,7 @@ class LazyGroup(click.Group):
 
 
 @contextmanager
-def _clean_usage(context: click.Context) -> Iterator[None]:
+def clean_usage(context: click.Context) -> Iterator[None]:
     """An error repeats an argument without the characters that hide or move text."""
     try:
         yield
@@ -141,7 +128,8 @@ def _called(function: Function) -> Function:
     for declare in reversed(shared):
         run = declare(run)
     shared_names = [str(parameter.name) for parameter in parameters_of(run)]
-    run.__click_params__ += getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # where Click keeps them
+    declared = [*getattr(run, "__click_params__", []), *getattr(function, "__click_params__", [])]
+    run.__click_params__ = declared  # type: ignore[attr-defined]  # where Click keeps them
     return run
 
 
@@ -151,7 +139,8 @@ def _ended(subject: Any, options: dict[str, Any], arguments: Mapping[str, Any], 
 
     out = Output(as_json=options.pop("as_json", False))
     try:
-        outcome = act(out) if subject is Output else subject.opened(out, options, act, arguments)
+        opens = not issubclass(subject, Output)
+        outcome = subject.opened(out, options, act, arguments) if opens else act(out)
         if inspect.iscoroutine(outcome):
             import asyncio  # noqa: PLC0415
 

@@ -125,6 +125,11 @@ class Output:
         """Asks the person. Without a terminal, or with --json, the answer is no."""
         return not self.json and confirmed(question)
 
+    def require_yes(self, yes: bool, question: str, outcome: str) -> None:
+        """Unless --yes was given, or the person says yes, the command ends with this outcome."""
+        if not yes and not self.confirms(question):
+            raise CommandProblem(outcome, code="declined", recovery="answer yes, or pass --yes")
+
     def asks(self, question: str, default: str | None) -> str | None:
         """Asks the person for a text. Without a terminal, or with --json, there is no answer."""
         return None if self.json else answered(question, default)
@@ -137,6 +142,12 @@ class Output:
             return
         with self._err.status(styled(text), spinner="dots"):
             yield
+
+
+class Notes(Output):
+    """Of a command that runs until it is stopped: it has no outcome to write, and no --json."""
+
+    shared = ()
 
 
 class _CleanConsole(Console):

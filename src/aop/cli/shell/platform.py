@@ -65,10 +65,14 @@ class Platform:
         *,
         nothing: str,
         fold: int | None = None,
-        waiting: str = "reading",
+        waiting: str = "",
     ) -> None:
-        """The outcome of a command that lists: `limit` items at most, and a note when there are more."""
-        found, more = await self.waiting(waiting, first(items, limit))
+        """The outcome of a command that lists: `limit` items at most, and a note when there are more.
+
+        With `waiting` people see a spinner with this text until they come.
+        """
+        reading = first(items, limit)
+        found, more = await (self.waiting(waiting, reading) if waiting else reading)
         lines = table(headings, [row(one) for one in found], fold) if found else [nothing]
         self.out.tell({"items": found}, *lines)
         if more:
