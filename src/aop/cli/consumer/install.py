@@ -40,8 +40,7 @@ async def install(platform: InWorkspace, agent: str, version: str | None, accept
     out.note(styled(f"owner {card.owner.id}, shown as {card.owner.display_name}"), *name_warnings(overview, card))
     out.note(*permission_lines(card, accepted))
     out.note(f"It may call any Skill that the Workspace {platform.workspace_id} may use.")
-    if not yes and not out.confirms(_question(accepted)):
-        raise CommandProblem("nothing was installed", code="declined", recovery="answer yes, or pass --yes")
+    out.require_yes(yes, _question(accepted), "nothing was installed")
     already = f"it is installed already; `aop upgrade {agent}` moves it to another version"
     with platform.hinting(CONFLICT=already):
         made = await platform.client.install_agent(

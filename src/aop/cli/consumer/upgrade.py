@@ -21,6 +21,8 @@ from aop.contracts.catalog import CatalogEntry
 from aop.contracts.errors import ErrorCode
 from aop.contracts.workspace import Installation, InstallationStatus
 
+_DECLINED = "nothing was upgraded"
+
 
 @dataclass(frozen=True)
 class _Upgrade:
@@ -83,7 +85,7 @@ async def upgrade(
         platform.out.tell(current, f"{current.agent_id} {current.installed_version} is {newest}; nothing was changed")
         return
     await _show(platform, found)
-    _confirm(platform, yes, _question(found))
+    platform.out.require_yes(yes, _question(found), _DECLINED)
     await _replace(platform, found, to)
 
 
@@ -100,7 +102,7 @@ async def _upgrade_several(platform: InWorkspace, every: bool, yes: bool) -> Non
         for one in found:
             await _show(platform, one)
         if found:
-            _confirm(platform, yes, f"Upgrade these {len(found)}?")
+            platform.out.require_yes(yes, f"Upgrade these {len(found)}?", _DECLINED)
     for one in found:
         if not every:
             await _show(platform, one)
@@ -187,11 +189,6 @@ def _question(found: _Upgrade) -> str:
     if found.newly_accepted:
         return f"Upgrade {found.title} and accept {', '.join(found.newly_accepted)} too?"
     return f"Upgrade {found.title}? It gets no new permission."
-
-
-def _confirm(platform: InWorkspace, yes: bool, question: str) -> None:
-    if not yes and not platform.out.confirms(question):
-        raise CommandProblem("nothing was upgraded", code="declined", recovery="answer yes, or pass --yes")
 
 
 def _require_enabled(current: Installation) -> None:

@@ -9,10 +9,11 @@ from aop.cli.shell import options
 from aop.cli.shell.loading import Entry
 from aop.cli.shell.output import Cell, Line, Output, facts, moment, status
 from aop.cli.shell.platform import Platform
-from aop.cli.shell.problems import CommandProblem, UsageProblem
+from aop.cli.shell.problems import UsageProblem
 from aop.cli.shell.release_reach import show_reach, show_router_learned
 from aop.contracts.publication import Release
 
+_DECLINED = "nothing was changed"
 _release_id = click.argument("release_id", metavar="RELEASE", help="The rel_… id.")
 _ON_STORE = Entry("release suspend --operator", "operator.operator:suspend_on_store", "")
 """Loaded only for an operator: a provider's machine needs no part that talks to a database."""
@@ -70,7 +71,7 @@ async def suspend(
 
     question = f"Suspend {release_id}? This cannot be undone."
     if operator:
-        _confirm(out, yes, question)
+        out.require_yes(yes, question, _DECLINED)
         found = await _ON_STORE.function()(release_id, None if data is None else Path(data))
         out.tell(found, *_lines(found))
     else:
@@ -100,16 +101,11 @@ async def _end(
     """Programs read the reach and the Router's view themselves: with --json the output is the Release alone."""
     if not platform.out.json:
         await show_reach(platform, release_id)
-    _confirm(platform.out, yes, question)
+    platform.out.require_yes(yes, question, _DECLINED)
     found = await act(release_id)
     platform.out.tell(found, *_lines(found))
     if not platform.out.json:
         await show_router_learned(platform, found)
-
-
-def _confirm(out: Output, yes: bool, question: str) -> None:
-    if not yes and not out.confirms(question):
-        raise CommandProblem("nothing was changed", code="declined", recovery="answer yes, or pass --yes")
 
 
 def _lines(found: Release) -> list[Line]:
