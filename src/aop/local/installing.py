@@ -3,7 +3,6 @@
 It needs the standard library alone: it runs before there is any environment.
 """
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TypeVar
 
+from aop.base.file_locks import try_lock
 from aop.contracts.text import cleaned
 from aop.local.install_problems import SetupFailed, explained, without_colours
 
@@ -108,10 +108,10 @@ class SetupProgress:
     @contextmanager
     def alone(self, descriptor: int, what: str) -> Iterator[None]:
         """Holds the lock on an open file or folder; waits for whoever has it, and says so."""
-        if not _locked(descriptor):
+        if not try_lock(descriptor):
             self(f"waiting for {what}, which another command does")
             with self.step(f"waiting for {what}"):
-                while not _locked(descriptor):
+                while not try_lock(descriptor):
                     self.wait_a_little()
         yield  # whoever opened it closes it, which ends the lock
 
@@ -166,14 +166,6 @@ class SetupProgress:
             self._said = now
             steps = [f"{name} ({text})" if (text := note()) else name for name, note in self._running.items()]
             self._say(f"still at it after {now - self._began:.0f} s: {', '.join(steps)}")
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _last_line(output: int) -> str:

@@ -1,7 +1,6 @@
 """The data folder of a local platform: its lock, its private files, and the record of what runs there."""
 
 import asyncio
-import fcntl
 import os
 import time
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import IO
 import msgspec
 
 from aop.base.durable_files import write_whole
+from aop.base.file_locks import try_lock
 from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning
 
 DEFAULT_FOLDER = Path(".aop")
@@ -182,21 +182,15 @@ def _hold(folder: Path) -> IO[str]:
 def _locked(lock: IO[str]) -> bool:
     """A reader holds the lock for a moment only; a running platform keeps it."""
     for _ in range(_LOCK_TRIES):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_LOCK_PAUSE_SECONDS)
-        else:
+        if try_lock(lock):
             return True
+        time.sleep(_LOCK_PAUSE_SECONDS)
     return False
 
 
 def _held(folder: Path) -> bool:
     try:
         with (folder / _LOCK).open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return not try_lock(lock, shared=True)
     except FileNotFoundError:
         return False
-    except BlockingIOError:
-        return True
-    return False

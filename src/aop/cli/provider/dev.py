@@ -1,7 +1,6 @@
 """`aop dev`: runs an Agent project while its author works on it, in one terminal."""
 
 import asyncio
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from typing import Any, Self
 
 import click
 
+from aop.base.file_locks import try_lock
 from aop.cli.provider.dev_changes import CARD
 from aop.cli.provider.dev_loop import DevelopmentLoop, Project
 from aop.cli.provider.dev_publication import DevelopmentPublication
@@ -116,12 +116,10 @@ def _held(folder: Path) -> Iterator[None]:
         raise CommandProblem(f"{folder} has no {CARD}", recovery="name the project's folder, or make one: aop init DIR")
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise CommandProblem(
-            f"another `aop dev` works on {folder}", code="busy", recovery="stop it there with Ctrl-C, or use it"
-        ) from None
-    else:
+        if not try_lock(descriptor):
+            raise CommandProblem(
+                f"another `aop dev` works on {folder}", code="busy", recovery="stop it there with Ctrl-C, or use it"
+            )
         yield
     finally:
         os.close(descriptor)
