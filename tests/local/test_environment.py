@@ -39,11 +39,11 @@ def settled(
 @pytest.mark.rows("OPS-01")
 def test_without_any_configuration_both_units_accept_what_is_supplied() -> None:
     settings = settled()
-    control_plane = read_control_plane_settings(settings.control_plane)
-    router = read_router_settings(settings.router)
-    door = read_door_settings(settings.door)
+    control_plane = read_control_plane_settings(settings.environments["control-plane"])
+    router = read_router_settings(settings.environments["router"])
+    door = read_door_settings(settings.environments["door"])
     assert door.gateway_origin == control_plane.listen_address.origin
-    assert door.origin == settings.door_origin == "http://127.0.0.1:9083"
+    assert door.origin == settings.origins["door"] == "http://127.0.0.1:9083"
     assert control_plane.router_origin == router.listen_address.origin == "http://127.0.0.1:9081"
     assert router.control_plane_origin == control_plane.listen_address.origin == "http://127.0.0.1:9080"
     assert control_plane.public_agent_origin == "http://127.0.0.1:9082"
@@ -57,8 +57,8 @@ def test_the_allow_list_holds_the_sample_ports_and_the_development_ports_and_not
     samples = ["127.0.0.1:9091", "127.0.0.1:9092", "127.0.0.1:9093"]
     settings = settled()
     expected = samples + [f"127.0.0.1:{port}" for port in range(8099, 8120)]
-    assert settings.allow_list == json.loads(settings.router[ALLOW_LIST]) == expected
-    assert settings.control_plane[ALLOW_LIST] == settings.router[ALLOW_LIST]
+    assert settings.allow_list == json.loads(settings.environments["router"][ALLOW_LIST]) == expected
+    assert settings.environments["control-plane"][ALLOW_LIST] == settings.environments["router"][ALLOW_LIST]
     assert settled(development_ports=False).allow_list == samples
 
 
@@ -83,10 +83,12 @@ def test_a_setting_of_the_caller_wins_and_what_follows_from_it_follows() -> None
         "PLATFORM_SHUTDOWN_GRACE_SECONDS": "9",
     })  # fmt: skip
     assert (
-        settings.gateway_origin == settings.router["PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN"] == "http://127.0.0.1:7000"
+        settings.origins["control-plane"]
+        == settings.environments["router"]["PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN"]
+        == "http://127.0.0.1:7000"
     )
-    assert settings.control_plane["PLATFORM_LISTEN_ADDRESS"] == "0.0.0.0:7000"
-    principals = json.loads(settings.router["PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON"])
+    assert settings.environments["control-plane"]["PLATFORM_LISTEN_ADDRESS"] == "0.0.0.0:7000"
+    principals = json.loads(settings.environments["router"]["PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON"])
     assert principals[0]["tokenSha256"] == hashlib.sha256(b"chosen-by-the-caller").hexdigest()
     assert settings.service_tokens.control_plane_to_router == "chosen-by-the-caller"
     assert settings.credential.public_key == SigningKey.parse(key).public_text
@@ -96,50 +98,59 @@ def test_a_setting_of_the_caller_wins_and_what_follows_from_it_follows() -> None
 @pytest.mark.parametrize("address", ["0.0.0.0:7003", "[::]:7003"])
 def test_a_door_that_listens_everywhere_is_known_by_the_address_that_can_be_reached(address: str) -> None:
     settings = settled({"PLATFORM_DOOR_LISTEN_ADDRESS": address})
-    door = read_door_settings(settings.door)
-    assert door.origin == settings.door_origin in {"http://127.0.0.1:7003", "http://[::1]:7003"}
+    door = read_door_settings(settings.environments["door"])
+    assert door.origin == settings.origins["door"] in {"http://127.0.0.1:7003", "http://[::1]:7003"}
     assert {"127.0.0.1:7003", "localhost:7003"} <= door.allowed_hosts
 
 
 def test_the_door_is_given_no_secret() -> None:
-    given = set(settled().door.values())
+    given = set(settled().environments["door"].values())
     assert not given & set(msgspec.structs.astuple(SECRETS))
     assert not given & set(msgspec.structs.astuple(DATABASES))
 
 
 def test_no_unit_is_given_a_secret_of_the_other() -> None:
     settings = settled({"PLATFORM_MIGRATION_DATABASE_URL": "postgresql://m@h/a", "LANG": "C"})
-    everything = dict(settings.control_plane)
+    everything = dict(settings.environments["control-plane"])
     assert SECRETS.router_credential_key not in everything.values()
     assert DATABASES.router not in everything.values()
     assert SECRETS.router_to_control_plane not in everything.values()
-    assert DATABASES.control_plane not in settings.router.values()
-    assert SECRETS.control_plane_to_router not in settings.router.values()
-    assert "PLATFORM_MIGRATION_DATABASE_URL" not in {*settings.control_plane, *settings.router}
-    assert settings.control_plane["LANG"] == settings.router["LANG"] == "C"
+    assert DATABASES.control_plane not in settings.environments["router"].values()
+    assert SECRETS.control_plane_to_router not in settings.environments["router"].values()
+    assert "PLATFORM_MIGRATION_DATABASE_URL" not in {
+        *settings.environments["control-plane"],
+        *settings.environments["router"],
+    }
+    assert settings.environments["control-plane"]["LANG"] == settings.environments["router"]["LANG"] == "C"
 
 
 def test_units_of_one_machine_meet_at_unix_sockets_in_the_data_folder() -> None:
     settings = settled()
-    control_plane, router = read_control_plane_settings(settings.control_plane), read_router_settings(settings.router)
+    control_plane, router = (
+        read_control_plane_settings(settings.environments["control-plane"]),
+        read_router_settings(settings.environments["router"]),
+    )
     assert control_plane.router_socket_path == router.socket_path == "/data/run/router.sock"
     assert router.control_plane_socket_path == control_plane.socket_path == "/data/run/control-plane.sock"
 
 
 def test_requests_go_to_an_origin_that_the_caller_names_and_not_past_it() -> None:
     settings = settled({"PLATFORM_ROUTER_INTERNAL_ORIGIN": "http://127.0.0.1:7001"})
-    control_plane, router = read_control_plane_settings(settings.control_plane), read_router_settings(settings.router)
+    control_plane, router = (
+        read_control_plane_settings(settings.environments["control-plane"]),
+        read_router_settings(settings.environments["router"]),
+    )
     assert control_plane.router_socket_path is router.socket_path is None
     assert control_plane.socket_path is not None
 
 
 def test_where_the_path_of_a_socket_would_be_too_long_there_is_none() -> None:
     settings = settled(folder=Path("/", "d" * 100))
-    assert read_control_plane_settings(settings.control_plane).router_socket_path is None
+    assert read_control_plane_settings(settings.environments["control-plane"]).router_socket_path is None
 
 
 def test_a_variable_that_makes_every_start_slow_is_not_passed_on() -> None:
-    assert "PYTHONDONTWRITEBYTECODE" not in settled({"PYTHONDONTWRITEBYTECODE": "1"}).router
+    assert "PYTHONDONTWRITEBYTECODE" not in settled({"PYTHONDONTWRITEBYTECODE": "1"}).environments["router"]
 
 
 @pytest.mark.rows("OPS-03")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -41,14 +42,28 @@ _ISSUER, _KEY_ID = "PLATFORM_ROUTER_AGENT_CREDENTIAL_ISSUER", "PLATFORM_ROUTER_A
 _NOT_PASSED_ON = frozenset({"PYTHONDONTWRITEBYTECODE"})
 
 
+class UnitKind(NamedTuple):
+    """The setting of its address, the reader of its settings, and the setting of its unix socket, if it has one."""
+
+    address: str
+    read: Callable[[Mapping[str, str]], object]
+    socket: str = ""
+
+
+UNITS: Mapping[str, UnitKind] = {
+    "control-plane": UnitKind(GATEWAY_ADDRESS, read_control_plane_settings, CONTROL_PLANE_SOCKET),
+    "router": UnitKind(ROUTER_ADDRESS, read_router_settings, ROUTER_SOCKET),
+    "door": UnitKind(DOOR_ADDRESS, read_door_settings),
+    "console": UnitKind(CONSOLE_ADDRESS, read_console_settings),
+}
+"""The units of the platform, in the order of their start."""
+
+
 @dataclass(frozen=True, slots=True)
 class Addresses:
     """Where the parts listen: the caller's setting, else the port of the data folder."""
 
-    gateway: ListenAddress
-    router: ListenAddress
-    console: ListenAddress
-    door: ListenAddress
+    units: Mapping[str, ListenAddress]
     agents: tuple[ListenAddress, ...]
     sockets: Mapping[str, str] = field(default_factory=dict)
     """Settings that name the unix sockets of units, for requests of one to the other."""
@@ -62,11 +77,14 @@ class Addresses:
             except ValueError as problem:
                 raise SettingsRefused([SettingProblem(setting, str(problem))]) from None
 
+        numbers = {
+            "control-plane": ports.gateway,
+            "router": ports.router,
+            "door": ports.door,
+            "console": ports.console,
+        }
         return cls(
-            gateway=place(GATEWAY_ADDRESS, ports.gateway),
-            router=place(ROUTER_ADDRESS, ports.router),
-            console=place(CONSOLE_ADDRESS, ports.console),
-            door=place(DOOR_ADDRESS, ports.door),
+            units={name: place(kind.address, numbers[name]) for name, kind in UNITS.items()},
             agents=tuple(ListenAddress(_LOOPBACK, port) for port in ports.agents),
             sockets=_sockets(folder / "run", caller),
         )
@@ -74,16 +92,10 @@ class Addresses:
 
 @dataclass(frozen=True)
 class LocalSettings:
-    """Everything decided for one run: the environment of each unit, and what other programs may be told."""
+    """Everything decided for one run: environment and origin of each unit, and what other programs may be told."""
 
-    control_plane: Mapping[str, str]
-    router: Mapping[str, str]
-    console: Mapping[str, str]
-    door: Mapping[str, str]
-    gateway_origin: str
-    router_origin: str
-    console_origin: str
-    door_origin: str
+    environments: Mapping[str, Mapping[str, str]]
+    origins: Mapping[str, str]
     stop_seconds: int
     """How long a unit may take to end: its drain and its grace."""
     allow_list: Sequence[str]
@@ -108,20 +120,11 @@ def local_settings(
     supplied.setdefault(
         "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON", _principals("control-plane", supplied[_ROUTER_TOKEN])
     )
-    control_plane = _for_unit(supplied, read_control_plane_settings)
-    router = _for_unit(supplied, read_router_settings)
-    console = _for_unit(supplied, read_console_settings)
-    door = _for_unit(supplied, read_door_settings)
-    _require_readable(control_plane, router, console, door)
+    environments = {name: _for_unit(supplied, kind.read) for name, kind in UNITS.items()}
+    _require_readable(environments)
     return LocalSettings(
-        control_plane=control_plane,
-        router=router,
-        console=console,
-        door=door,
-        gateway_origin=reachable_origin(addresses.gateway),
-        router_origin=reachable_origin(addresses.router),
-        console_origin=reachable_origin(addresses.console),
-        door_origin=reachable_origin(addresses.door),
+        environments=environments,
+        origins=_origins(addresses),
         stop_seconds=int(supplied[DRAIN_SECONDS]) + int(supplied[GRACE_SECONDS]),
         allow_list=allow_list,
         credential=RouterCredential(
@@ -143,25 +146,26 @@ def external_databases(caller: Mapping[str, str]) -> DatabaseUrls | None:
     return DatabaseUrls(control_plane, router, migration)
 
 
-def reachable_origin(address: ListenAddress) -> str:
-    return ListenAddress(_ANY_ADDRESS.get(address.host, address.host), address.port).origin
+def _origins(addresses: Addresses) -> dict[str, str]:
+    return {
+        name: ListenAddress(_ANY_ADDRESS.get(address.host, address.host), address.port).origin
+        for name, address in addresses.units.items()
+    }
 
 
 def _supplied(addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUrls) -> dict[str, str]:
-    gateway, router = reachable_origin(addresses.gateway), reachable_origin(addresses.router)
-    console = reachable_origin(addresses.console)
+    origins = _origins(addresses)
+    gateway, router, console = origins["control-plane"], origins["router"], origins["console"]
     return {
         # Nobody balances calls between several of these units, so nobody has to learn that one ends.
         DRAIN_SECONDS: "0",
         GRACE_SECONDS: "1",
-        GATEWAY_ADDRESS: _text(addresses.gateway),
         "PLATFORM_DATABASE_URL": databases.control_plane,
         _ROUTER_ORIGIN: router,
         _ROUTER_TOKEN: secrets.control_plane_to_router,
         "PLATFORM_PUBLIC_AGENT_ORIGIN": console,
         "PLATFORM_CORS_ALLOWED_ORIGINS": console,
         "PLATFORM_ROUTER_ID": "router-1",
-        ROUTER_ADDRESS: _text(addresses.router),
         "PLATFORM_ROUTER_DATABASE_URL": databases.router,
         _GATEWAY_ORIGIN: gateway,
         _CONTROL_PLANE_TOKEN: secrets.router_to_control_plane,
@@ -169,12 +173,11 @@ def _supplied(addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUr
         _ISSUER: router,
         _KEY_ID: "router-1",
         _SIGNING_KEY: secrets.router_credential_key,
-        CONSOLE_ADDRESS: _text(addresses.console),
         API_BASE_URL: gateway,
         PUBLIC_AGENT_ORIGIN: console,
-        DOOR_ADDRESS: _text(addresses.door),
-        DOOR_ORIGIN: reachable_origin(addresses.door),
+        DOOR_ORIGIN: origins["door"],
         DOOR_GATEWAY: gateway,
+        **{kind.address: addresses.units[name].text for name, kind in UNITS.items()},
         **addresses.sockets,
     }
 
@@ -190,8 +193,8 @@ def _allow_list(
     addresses: Addresses, allowed: Sequence[str], caller: Mapping[str, str], development: Sequence[int]
 ) -> list[str]:
     """A unit that listens on a development port stays out of it: nobody may publish the platform as an Agent."""
-    units = {one.port for one in (addresses.gateway, addresses.router, addresses.console, addresses.door)}
-    own = [_text(address) for address in addresses.agents]
+    units = {one.port for one in addresses.units.values()}
+    own = [address.text for address in addresses.agents]
     own += [f"{_LOOPBACK}:{port}" for port in development if port not in units]
     try:
         added = msgspec.json.decode(caller.get(ALLOW_LIST, "[]"), type=list[str])
@@ -229,12 +232,11 @@ class _RecordingEnvironment(Mapping[str, str]):
         return 0
 
 
-def _require_readable(*environments: Mapping[str, str]) -> None:
+def _require_readable(environments: Mapping[str, Mapping[str, str]]) -> None:
     problems: dict[str, SettingProblem] = {}
-    readers = (read_control_plane_settings, read_router_settings, read_console_settings, read_door_settings)
-    for read, environment in zip(readers, environments, strict=True):
+    for name, environment in environments.items():
         try:
-            read(environment)
+            UNITS[name].read(environment)
         except SettingsRefused as refused:
             problems |= {problem.name: problem for problem in refused.problems}
     if problems:
@@ -243,10 +245,6 @@ def _require_readable(*environments: Mapping[str, str]) -> None:
 
 def _principals(principal: str, token: str) -> str:
     return _json([{"id": principal, "tokenSha256": hashlib.sha256(token.encode()).hexdigest()}])
-
-
-def _text(address: ListenAddress) -> str:
-    return address.origin.removeprefix("http://")
 
 
 def _json(value: object) -> str:

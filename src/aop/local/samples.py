@@ -83,7 +83,7 @@ class Sample:
             KEY_ID: credential.key_id,
             PUBLIC_KEY: credential.public_key,
             ROUTER_URL: router_origin,
-            LISTEN_ADDRESS: self.origin.removeprefix("http://"),
+            LISTEN_ADDRESS: self.address.text,
             CHALLENGE_DIRECTORY: str(proofs),
         }
         # -P: a file in the current folder must not stand in for a module.

@@ -11,19 +11,10 @@ from aop.client import Client
 from aop.console.site import built_folder
 from aop.control_plane.gateway.sign_in import make_operators_code
 from aop.control_plane.gateway.tokens import issue_token
-from aop.door.settings import LISTEN_ADDRESS as DOOR_ADDRESS
 from aop.local.ending import on_ending
-from aop.local.environment import (
-    CONSOLE_ADDRESS,
-    GATEWAY_ADDRESS,
-    ROUTER_ADDRESS,
-    Addresses,
-    LocalSettings,
-    external_databases,
-    local_settings,
-)
+from aop.local.environment import UNITS, Addresses, LocalSettings, external_databases, local_settings
 from aop.local.panel import Panel
-from aop.local.platform_units import Beside, platform_units
+from aop.local.platform_units import platform_units
 from aop.local.ports import Listeners, store_ports, stored_ports
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.problems import DatabaseUnusable, LocalProblem
@@ -124,8 +115,11 @@ class _Platform:
         samples = await ready_samples(*place, installing=installing) if self.options.with_agents else []
         # A bad setting is told before anything starts.
         settings = self._settings(addresses, secrets, external or _NOT_YET)
-        beside = Beside(self._offers_console(), self.options.with_door, self.options.workers)
-        self._listen(addresses, samples, beside)
+        left_out = {"door": not self.options.with_door, "console": not self._offers_console()}
+        names = [name for name in UNITS if not left_out.get(name)]
+        users = [(addresses.units[name], UNITS[name].address) for name in names]
+        users += [(sample.address, f"sample Agent {sample.name}") for sample in samples]
+        self.listeners.open(users, self.folder)
         async with self.supervisor:
             self._begin_agents(settings, samples)
             databases = external or await self._start_postgres(secrets)
@@ -133,12 +127,12 @@ class _Platform:
             await _bring_to_current_version(databases.migration)
             settings = self._settings(addresses, secrets, databases)
             self.logs.say("starting the Control Plane and the Router")
-            for unit in platform_units(settings, addresses, self.listeners, beside):
+            for unit in platform_units(names, settings, addresses, self.listeners, self.options.workers):
                 self.supervisor.begin(unit)
             await self.supervisor.ready()
             if known != ports:
                 store_ports(self.folder, ports)
-            await self._serve(settings, databases, samples, beside)
+            await self._serve(settings, databases, samples, names)
 
     def _offers_console(self) -> bool:
         if self.options.with_console and built_folder() is None:
@@ -146,20 +140,11 @@ class _Platform:
             return False
         return self.options.with_console
 
-    def _listen(self, addresses: Addresses, samples: Sequence[Sample], beside: Beside) -> None:
-        users = [(addresses.gateway, GATEWAY_ADDRESS), (addresses.router, ROUTER_ADDRESS)]
-        if beside.console:
-            users.append((addresses.console, CONSOLE_ADDRESS))
-        if beside.door:
-            users.append((addresses.door, DOOR_ADDRESS))
-        users += [(sample.address, f"sample Agent {sample.name}") for sample in samples]
-        self.listeners.open(users, self.folder)
-
     def _begin_agents(self, settings: LocalSettings, samples: Sequence[Sample]) -> None:
         """Before all others: they import large frameworks, and to start they need nothing but their settings."""
         if samples:
             self.logs.say(f"starting the sample Agents: {', '.join(sample.name for sample in samples)}")
-        credential, router = settings.credential, settings.router_origin
+        credential, router = settings.credential, settings.origins["router"]
         self.supervisor.begin(
             *(
                 sample.unit(credential, router, self._proofs(sample), self.caller, self.listeners.of(sample.address))
@@ -198,15 +183,16 @@ class _Platform:
         return DatabaseUrls(**urls)
 
     async def _serve(
-        self, settings: LocalSettings, databases: DatabaseUrls, samples: Sequence[Sample], beside: Beside
+        self, settings: LocalSettings, databases: DatabaseUrls, samples: Sequence[Sample], names: Sequence[str]
     ) -> None:
+        origins = {name: settings.origins[name] for name in names}
         issued = await issue_token(databases.control_plane, PRINCIPAL, label="aop up", days=1)
-        agents = await self._publish(settings.gateway_origin, issued.token, samples)
+        agents = await self._publish(origins["control-plane"], issued.token, samples)
         run = Run(
-            gateway=settings.gateway_origin,
-            router=settings.router_origin,
-            console=settings.console_origin if beside.console else None,
-            door=settings.door_origin if beside.door else None,
+            gateway=origins["control-plane"],
+            router=origins["router"],
+            console=origins.get("console"),
+            door=origins.get("door"),
             principal=PRINCIPAL,
             token=issued.token.reveal(),
             workspace_id=WORKSPACE if agents else None,
@@ -217,7 +203,7 @@ class _Platform:
             database_urls=databases,
             pids={},
         )
-        code = (await make_operators_code(databases.control_plane, PRINCIPAL)).code if beside.console else None
+        code = (await make_operators_code(databases.control_plane, PRINCIPAL)).code if run.console else None
         Panel(run, settings.allow_list, self.folder.path, samples, code).show(self.logs.terminal)
         self.logs.end_start()
         record = RunRecord(self.folder, run, self.logs.say)
