@@ -96,9 +96,7 @@ class InvokeOperation(Described[..., Any]):
     @overload
     def __get__(self, client: SyncBaseClient, owner: type) -> SyncInvoke: ...
     def __get__(self, client: AnyClient | None, owner: type) -> Any:
-        if client is None:
-            return self.describe
-        return self.bound(client, lambda call: client.send(self.route.request(call)))
+        return self.bound(client, lambda client, call: client.send(self.route.request(call)))
 
 
 class StreamOperation(Described[..., Any]):
@@ -111,6 +109,4 @@ class StreamOperation(Described[..., Any]):
     @overload
     def __get__(self, client: SyncBaseClient, owner: type) -> SyncStream: ...
     def __get__(self, client: AnyClient | None, owner: type) -> Any:
-        if client is None:
-            return self.describe
-        return self.bound(client, lambda call: client.streaming(self.route.request(call)))
+        return self.bound(client, lambda client, call: client.streaming(self.route.request(call)))

@@ -27,12 +27,14 @@ class Described(Generic[P, T]):
         own = [*signature(describe).parameters.values()][1:]
         self._metadata = {"__doc__": describe.__doc__, "__name__": describe.__name__, "__signature__": Signature(own)}
 
-    def bound(self, client: AnyClient, perform: Callable[[Call[T]], Any]) -> Any:
-        """The method as it is called: its own arguments, name and documentation."""
+    def bound(self, client: AnyClient | None, perform: Callable[[AnyClient, Call[T]], Any]) -> Any:
+        """The method as it is called: its own arguments, name and documentation. Asked of the class: the description."""
+        if client is None:
+            return self.describe
 
         def call(*args: P.args, **kwargs: P.kwargs) -> Any:
             try:
-                return perform(self.describe(client, *args, **kwargs))
+                return perform(client, self.describe(client, *args, **kwargs))
             except ClientError as error:
                 raise brief(error) from None
 
@@ -51,9 +53,7 @@ class Operation(Described[P, T]):
     @overload
     def __get__(self, client: SyncBaseClient, owner: type) -> Callable[P, T]: ...
     def __get__(self, client: AnyClient | None, owner: type) -> Any:
-        if client is None:
-            return self.describe
-        return self.bound(client, lambda call: client.send(self.route.request(call)))
+        return self.bound(client, lambda client, call: client.send(self.route.request(call)))
 
 
 class WholeOperation(Described[P, T]):
@@ -70,9 +70,7 @@ class WholeOperation(Described[P, T]):
     @overload
     def __get__(self, client: SyncBaseClient, owner: type) -> Callable[P, T]: ...
     def __get__(self, client: AnyClient | None, owner: type) -> Any:
-        if client is None:
-            return self.describe
-        return self.bound(client, lambda call: client.whole(WholeRequest(self.route, call, self._parts)))
+        return self.bound(client, lambda client, call: client.whole(WholeRequest(self.route, call, self._parts)))
 
 
 class ListOperation(Described[P, Page[T]]):
@@ -85,9 +83,7 @@ class ListOperation(Described[P, Page[T]]):
     @overload
     def __get__(self, client: SyncBaseClient, owner: type) -> Callable[P, SyncListing[T]]: ...
     def __get__(self, client: AnyClient | None, owner: type) -> Any:
-        if client is None:
-            return self.describe
-        return self.bound(client, lambda call: client.listing(ListRequest(self.route, call)))
+        return self.bound(client, lambda client, call: client.listing(ListRequest(self.route, call)))
 
 
 def operation(method: str, path: str, *statuses: int) -> Callable[[Describe[P, T]], Operation[P, T]]:
