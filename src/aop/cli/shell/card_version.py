@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import stat
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +13,7 @@ from aop.base.canonical import canonical, digest
 from aop.base.json import parse
 from aop.base.semver import Version
 from aop.cli.shell.card_findings import CardFile, read_card_file
+from aop.cli.shell.json_lines import value_spans
 from aop.cli.shell.platform import Platform
 from aop.cli.shell.problems import CommandProblem
 from aop.client import PlatformError
@@ -23,7 +23,6 @@ from aop.contracts.errors import ErrorCode
 from aop.contracts.front_settings import versions_folder
 from aop.contracts.publication import ReleaseState
 
-_BETWEEN = re.compile(r"[ \t\n\r,:]*")
 _NOT_DONE = frozenset({ReleaseState.PENDING_VERIFICATION, ReleaseState.VERIFIED})
 
 
@@ -45,28 +44,14 @@ def raised(version: Version, part: VersionPart) -> Version:
 
 def with_version(text: str, version: str, endpoint: str | None = None) -> str:
     """`text` is a Card that follows the rules, so it has these members once."""
-    changed = _with_value(text, _value_of(text, text.index("{"), "version"), version)
-    if endpoint is None:
-        return changed
-    protocol, _ = _value_of(changed, changed.index("{"), "protocol")
-    return _with_value(changed, _value_of(changed, protocol, "endpoint"), endpoint)
-
-
-def _with_value(text: str, place: tuple[int, int], value: str) -> str:
-    begin, end = place
-    return text[:begin] + json.dumps(value) + text[end:]
-
-
-def _value_of(text: str, brace: int, member: str) -> tuple[int, int]:
-    """Where the value of this member begins and ends, in the object that begins at the brace."""
-    read = json.JSONDecoder().raw_decode
-    at = brace + 1
-    while True:
-        name, end = read(text, _after_blanks(text, at))
-        begin = _after_blanks(text, end)
-        _, at = read(text, begin)
-        if name == member:
-            return begin, at
+    spans = value_spans(text)
+    values = [(spans["version",], version)]
+    if endpoint is not None:
+        values.append((spans["protocol", "endpoint"], endpoint))
+    # From the end of the text on, so that no replacement moves the next one.
+    for (begin, end), value in sorted(values, reverse=True):
+        text = text[:begin] + json.dumps(value) + text[end:]
+    return text
 
 
 def version_in_path(card: AgentCard) -> str | None:
@@ -166,8 +151,3 @@ def _write(path: Path, content: bytes) -> None:
 
 def _not_written(path: Path, problem: OSError) -> CommandProblem:
     return CommandProblem(f"{path} cannot be written: {problem.strerror}; nothing was published")
-
-
-def _after_blanks(text: str, at: int) -> int:
-    match = _BETWEEN.match(text, at)
-    return at if match is None else match.end()

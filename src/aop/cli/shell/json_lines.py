@@ -1,4 +1,4 @@
-"""Finds the line of each value in a JSON text, so that a problem can name it."""
+"""Where each value stands in a JSON text, so that a problem can name its line, and one value can be replaced."""
 
 import json
 import re
@@ -6,6 +6,8 @@ from bisect import bisect_left
 from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in its types
 
 Tokens = tuple[str | int, ...]
+Spans = dict[Tokens, tuple[int, int]]
+"""By the tokens of each value's JSON Pointer, where it begins and ends in the text."""
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
 _SCALAR = re.compile(r"[-+.0-9A-Za-z]+")
@@ -16,9 +18,18 @@ def line_numbers(text: str) -> dict[Tokens, int]:
 
     The text is valid JSON. Of a repeated name the last one counts.
     """
-    reading = _Reading(text)
-    reading.value((), reading.blanks(0))
-    return reading.found
+    return _scanned(text).lines
+
+
+def value_spans(text: str) -> Spans:
+    """Of a valid JSON text."""
+    return _scanned(text).spans
+
+
+def _scanned(text: str) -> "_Scan":
+    scan = _Scan(text)
+    scan.value((), scan.blanks(0))
+    return scan
 
 
 def syntax_problem(text: str) -> tuple[int, int, str] | None:
@@ -43,33 +54,39 @@ def line_of(found: dict[Tokens, int], pointer: str) -> int | None:
     return None
 
 
-class _Reading:
+class _Scan:
     def __init__(self, text: str) -> None:
-        self.found: dict[Tokens, int] = {}
+        self.lines: dict[Tokens, int] = {}
+        self.spans: Spans = {}
         self._text = text
         self._ends = [place for place, sign in enumerate(text) if sign == "\n"]
 
     def value(self, tokens: Tokens, at: int) -> int:
-        """Returns where the text goes on after the value and the blanks behind it."""
-        self.found.setdefault(tokens, self._line(at))
+        """Returns where the text goes on after the value and the blanks after it."""
+        self.lines.setdefault(tokens, self._line(at))
+        end = self._end(tokens, at)
+        self.spans[tokens] = at, end
+        return self.blanks(end)
+
+    def _end(self, tokens: Tokens, at: int) -> int:
         opening = self._text[at]
         if opening == "{":
             return self._members(tokens, at)
         if opening == "[":
             return self._items(tokens, at)
         if opening == '"':
-            return self.blanks(self._string(at)[1])
+            return self._string(at)[1]
         match = _SCALAR.match(self._text, at)
-        return self.blanks(at + 1 if match is None else match.end())
+        return at + 1 if match is None else match.end()
 
     def _members(self, tokens: Tokens, at: int) -> int:
         at = self.blanks(at + 1)
         while self._text[at] != "}":
             name, end = self._string(at)
-            self.found[*tokens, name] = self._line(at)
+            self.lines[*tokens, name] = self._line(at)
             at = self.value((*tokens, name), self.blanks(self.blanks(end) + 1))
             at = self.blanks(at + 1) if self._text[at] == "," else at
-        return self.blanks(at + 1)
+        return at + 1
 
     def _items(self, tokens: Tokens, at: int) -> int:
         at, number = self.blanks(at + 1), 0
@@ -77,7 +94,7 @@ class _Reading:
             at = self.value((*tokens, number), at)
             number += 1
             at = self.blanks(at + 1) if self._text[at] == "," else at
-        return self.blanks(at + 1)
+        return at + 1
 
     def _string(self, at: int) -> tuple[str, int]:
         value: str
