@@ -5,7 +5,7 @@ import msgspec
 from aop.cli.consumer.invoke import FollowedInvocation
 from aop.cli.consumer.invoke_input import Work, work_of
 from aop.cli.consumer.trace import show_trace
-from aop.cli.shell.installed import current_installation
+from aop.cli.shell.installed import find_installation
 from aop.cli.shell.output import styled
 from aop.cli.shell.platform import InWorkspace
 from aop.cli.shell.problems import CommandProblem
@@ -24,7 +24,12 @@ async def demo(platform: InWorkspace) -> None:
     Example: aop demo
     """
     for agent, _ in (_STREAMED, _NESTED):
-        await _require_installed(platform, agent)
+        if await find_installation(platform, agent) is None:
+            raise CommandProblem(
+                f"the sample Agent {agent} is not installed in the Workspace {platform.workspace_id}",
+                code="no_samples",
+                recovery="start the platform with its sample Agents: `aop up --samples`, or `./dev up` in a checkout",
+            )
     out = platform.out
     out.show(styled(("1. A stream: ", "bold"), f"{' '.join(_STREAMED)}, each word when the Agent has it"), "")
     trace_id = await _streamed(platform)
@@ -36,19 +41,6 @@ async def demo(platform: InWorkspace) -> None:
     await show_trace(platform, nested.trace_id)
     _show_link(platform, nested.trace_id)
     out.show("", "Next: aop init my-agent, then aop dev my-agent")
-
-
-async def _require_installed(platform: InWorkspace, agent: str) -> None:
-    try:
-        await current_installation(platform, agent)
-    except CommandProblem as problem:
-        if problem.code != "AGENT_NOT_INSTALLED":
-            raise
-        raise CommandProblem(
-            f"the sample Agent {agent} is not installed in the Workspace {platform.workspace_id}",
-            code="no_samples",
-            recovery="start the platform with its sample Agents: `aop up --samples`, or `./dev up` in a checkout",
-        ) from None
 
 
 async def _streamed(platform: InWorkspace) -> str:

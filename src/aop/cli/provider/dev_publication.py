@@ -13,7 +13,7 @@ from aop.cli.shell.asking import confirmed_meanwhile
 from aop.cli.shell.card_findings import CardFile
 from aop.cli.shell.card_version import registered_versions, with_version
 from aop.cli.shell.dev_version import development_version, is_development
-from aop.cli.shell.installed import current_installation, permission_lines
+from aop.cli.shell.installed import find_installation, permission_lines
 from aop.cli.shell.output import styled
 from aop.cli.shell.platform import InWorkspace
 from aop.cli.shell.problems import CommandProblem
@@ -56,7 +56,7 @@ class DevelopmentPublication:
         try:
             async with asyncio.timeout(_LEAVE_SECONDS):
                 for agent_id in [agent_id for agent_id, versions in self._unused.items() if versions]:
-                    current = await self._installed(agent_id)
+                    current = await find_installation(self._platform, agent_id)
                     await self._disable_unused(agent_id, None if current is None else current.installed_version)
         except (ClientError, TimeoutError):
             left = [f"{agent_id} {version}" for agent_id, versions in self._unused.items() for version in versions]
@@ -80,16 +80,8 @@ class DevelopmentPublication:
         finally:
             self._say(f"{agent_id} {version} is published and {moved} the Workspace {platform.workspace_id}")
 
-    async def _installed(self, agent_id: str) -> Installation | None:
-        try:
-            return await current_installation(self._platform, agent_id)
-        except CommandProblem as problem:
-            if problem.code != "AGENT_NOT_INSTALLED":
-                raise
-            return None
-
     async def _current(self, agent_id: str) -> Installation | None:
-        current = await self._installed(agent_id)
+        current = await find_installation(self._platform, agent_id)
         if current is not None and current.status is not InstallationStatus.ENABLED:
             raise CommandProblem(
                 f"{agent_id} is {current.status} in the Workspace {self._platform.workspace_id}, and stays so",

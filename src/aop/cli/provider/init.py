@@ -51,14 +51,6 @@ _CALLS = {Template.CHAT: 'chat "How long is this sentence?"'}
 """What the README calls, where it is not the greeting."""
 
 
-class _Made(msgspec.Struct, frozen=True, rename="camel"):
-    directory: str
-    template: Template
-    agent_id: str
-    endpoint: str
-    files: tuple[str, ...]
-
-
 @click.argument(
     "directory", metavar="DIR", type=options.PATH, help="The folder to create; its name becomes the name of the Agent."
 )
@@ -98,9 +90,12 @@ def init(out: Output, directory: Path, template_name: str, owner: str | None, po
     port = port or _next_port(directory)
     files = _write(directory, template, _words(name, principal, agent_id, port, template))
     endpoint = f"http://127.0.0.1:{port}/"
-    made = _Made(str(directory), template, agent_id, endpoint, tuple(files))
+    made = {"directory": str(directory), "template": template, "agentId": agent_id, "endpoint": endpoint}
     out.tell(
-        made, f"made {directory} with {len(files)} files: an Agent {agent_id} on {_RUNTIMES[template]}", "", "next:"
+        made | {"files": files},
+        f"made {directory} with {len(files)} files: an Agent {agent_id} on {_RUNTIMES[template]}",
+        "",
+        "next:",
     )
     out.show(*_next_steps(directory, agent_id, endpoint, template))
     if port not in DEVELOPMENT_PORTS:

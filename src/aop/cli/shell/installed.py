@@ -13,13 +13,20 @@ from aop.contracts.text import mixes_scripts
 from aop.contracts.workspace import Installation, InstallationStatus
 
 
+async def find_installation(platform: InWorkspace, agent: str) -> Installation | None:
+    """That of an Agent, which is not uninstalled."""
+    async for one in platform.client.list_installations(platform.workspace_id):
+        if one.agent_id == agent and one.status is not InstallationStatus.UNINSTALLED:
+            return one
+    return None
+
+
 async def current_installation(platform: InWorkspace, agent: str) -> Installation:
     """That of an Agent, or the one with this id."""
     if agent.startswith("inst_"):
         return await platform.client.read_installation(platform.workspace_id, agent)
-    async for one in platform.client.list_installations(platform.workspace_id):
-        if one.agent_id == agent and one.status is not InstallationStatus.UNINSTALLED:
-            return one
+    if (current := await find_installation(platform, agent)) is not None:
+        return current
     raise CommandProblem(
         f"{agent} is not installed in the Workspace {platform.workspace_id}",
         code="AGENT_NOT_INSTALLED",
