@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from aop.local.port_holder import port_holder
-from aop.local.problems import DataFolderUnusable, PortTaken
+from aop.local.problems import PortTaken
 from aop.local.state import DataFolder
 from aop.net.address_settings import ListenAddress, socket_path
 from aop.net.sockets import listening_path, listening_socket
@@ -44,13 +44,7 @@ class Ports(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def stored_ports(folder: DataFolder) -> Ports | None:
-    content = folder.read(_FILE)
-    if content is None:
-        return None
-    try:
-        return msgspec.json.decode(content, type=Ports)
-    except msgspec.DecodeError:
-        raise DataFolderUnusable(f"{folder.path / _FILE} is damaged; delete it to have ports chosen again") from None
+    return folder.load(_FILE, Ports, "delete it to have ports chosen again")
 
 
 def store_ports(folder: DataFolder, ports: Ports) -> None:
@@ -147,20 +141,21 @@ class Listeners:
 
 
 def is_free(address: ListenAddress) -> bool:
-    try:
-        listening_socket(address.host, address.port).close()
-    except OSError:
-        return False
-    return True
+    return _obstacle(address) is None
 
 
 def is_taken(address: ListenAddress) -> bool:
     """By another listener. An address that this machine does not have is not taken."""
+    obstacle = _obstacle(address)
+    return obstacle is not None and obstacle.errno == errno.EADDRINUSE
+
+
+def _obstacle(address: ListenAddress) -> OSError | None:
     try:
         listening_socket(address.host, address.port).close()
     except OSError as obstacle:
-        return obstacle.errno == errno.EADDRINUSE
-    return False
+        return obstacle
+    return None
 
 
 def any_free_port() -> int:

@@ -1,10 +1,9 @@
 """Publishes and installs the sample Agents through the public API; a start that finds them in place changes nothing."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -25,8 +24,6 @@ from aop.contracts.workspace import Installation, InstallationStatus
 from aop.local.problems import StepFailed
 from aop.local.samples import Sample
 from aop.local.state import PublishedAgent
-
-T = TypeVar("T")
 
 PROVIDER = "aop"
 WORKSPACE = "demo"
@@ -81,7 +78,11 @@ class SamplePublication:
 
     async def open_workspace(self) -> None:
         with _explained(f"opening the Workspace {WORKSPACE}"):
-            if await _found(self.client.read_workspace(WORKSPACE)) is None:
+            try:
+                await self.client.read_workspace(WORKSPACE)
+            except PlatformError as error:
+                if error.code is not ErrorCode.NOT_FOUND:
+                    raise
                 await self.client.create_workspace(WORKSPACE)
 
     async def _install(self, sample: Sample) -> None:
@@ -131,16 +132,6 @@ def _explained(step: str) -> Iterator[None]:
         yield
     except ClientError as problem:
         raise StepFailed(f"{step}: {_with_hint(problem)}") from problem
-
-
-async def _found(call: Awaitable[T]) -> T | None:
-    """None when nothing is found under that address."""
-    try:
-        return await call
-    except PlatformError as error:
-        if error.code is not ErrorCode.NOT_FOUND:
-            raise
-        return None
 
 
 def _published(sample: Sample, release_id: str) -> PublishedAgent:

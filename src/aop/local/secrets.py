@@ -5,7 +5,6 @@ import secrets
 import msgspec
 
 from aop.contracts.signing import SigningKey
-from aop.local.problems import DataFolderUnusable
 from aop.local.state import DataFolder
 
 _FILE = "secrets.json"
@@ -25,14 +24,9 @@ class LocalSecrets(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
 
 def keep_secrets(folder: DataFolder) -> LocalSecrets:
     """The secrets of the folder; they are created at its first start."""
-    content = folder.read(_FILE)
-    if content is not None:
-        try:
-            return msgspec.json.decode(content, type=LocalSecrets)
-        except msgspec.DecodeError:
-            raise DataFolderUnusable(
-                f"{folder.path / _FILE} is damaged; restore it or use another data folder"
-            ) from None
+    stored = folder.load(_FILE, LocalSecrets, "restore it or use another data folder")
+    if stored is not None:
+        return stored
     made = _new_secrets()
     folder.write(_FILE, msgspec.json.format(msgspec.json.encode(made)) + b"\n")
     return made

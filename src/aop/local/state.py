@@ -5,13 +5,15 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 import msgspec
 
 from aop.base.durable_files import write_whole
 from aop.base.file_locks import try_lock
 from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning
+
+T = TypeVar("T")
 
 DEFAULT_FOLDER = Path(".aop")
 _LOCK = "lock"
@@ -107,6 +109,14 @@ class DataFolder:
             return (self.path / name).read_bytes()
         except FileNotFoundError:
             return None
+
+    def load(self, name: str, kind: type[T], otherwise: str) -> T | None:
+        """A document of this kind; `otherwise` is what a person does about a damaged one."""
+        content = self.read(name)
+        try:
+            return None if content is None else msgspec.json.decode(content, type=kind)
+        except msgspec.DecodeError:
+            raise DataFolderUnusable(f"{self.path / name} is damaged; {otherwise}") from None
 
     def write(self, name: str, content: bytes) -> None:
         """Whole or not at all, readable by the owner alone."""
