@@ -7,8 +7,9 @@ from typing import Final
 import click
 import msgspec
 
-from aop.base.clock import from_text, to_text, utc_now
+from aop.base.clock import to_text, utc_now
 from aop.cli.shell.invocation_lines import milliseconds
+from aop.cli.shell.lineage_filters import moment_of
 from aop.cli.shell.output import Cell, Line, facts, moment, styled, table
 from aop.cli.shell.platform import InWorkspace
 from aop.cli.shell.problems import UsageProblem
@@ -39,19 +40,11 @@ async def figures(
         since, until = to_text(end - timedelta(minutes=minutes)), to_text(end)
         step = step or minutes_of_step * MINUTE
     for text, option in ((since, "--since"), (until, "--until")):
-        _require_moment(text, option)
+        moment_of(text, option)
     found = await platform.waiting(
         "counting", platform.client.read_figures(platform.workspace_id, since=since, until=until, step=step)
     )
     platform.out.tell(found, *_lines(found))
-
-
-def _require_moment(text: str | None, option: str) -> None:
-    try:
-        if text is not None:
-            from_text(text)
-    except ValueError:
-        raise UsageProblem(f"{option} must be like 2026-03-01T09:30:00Z") from None
 
 
 def _lines(found: Figures) -> list[Line]:

@@ -9,7 +9,7 @@ from aop.cli.shell.output import status as coloured
 from aop.cli.shell.platform import Platform
 from aop.cli.shell.problems import EXIT_REFUSED
 from aop.contracts.health import HealthStatus, PlatformStatus, RouterHealth, RouterState, TopologyHealth
-from aop.contracts.router_status import SchemaLoad, SequenceLag, UnwrittenFacts, WatchFreshness
+from aop.contracts.router_status import SchemaLoad, UnwrittenFacts, WatchFreshness
 from aop.local.unit import answers_ready
 
 
@@ -52,12 +52,13 @@ def _router(router: RouterState) -> list[Line]:
     """Nothing of one that could not be asked: the lines above have said so."""
     if router.status is RouterHealth.UNAVAILABLE:
         return []
+    lag = router.sequence
     pairs: list[tuple[str, Cell | None]] = [
         (f"Router {router.instance_id}", coloured(router.status.replace("_", " "))),
         ("  topology watch", _watch(router.topology) if router.topology else None),
-        ("  schema work", _work(router.schema_work) if router.schema_work else None),
+        ("  schema work", _schema_work(router.schema_work) if router.schema_work else None),
         ("  facts to write", _unwritten(router.facts) if router.facts else None),
-        ("  sequence", _sequence(router.sequence) if router.sequence else "another Router numbers the events"),
+        ("  sequence", f"{milliseconds(lag.lag_ms)} behind" if lag else "another Router numbers the events"),
     ]
     return ["", "the Router that answered (behind a balancer there may be others):", *facts(*pairs)]
 
@@ -67,7 +68,7 @@ def _watch(watch: WatchFreshness) -> str:
     return f"{watch.state} since {moment(watch.since)}, {age}"
 
 
-def _work(work: SchemaLoad) -> str:
+def _schema_work(work: SchemaLoad) -> str:
     return f"{work.running} of {work.processes} processes busy, {work.waiting} waiting"
 
 
@@ -81,10 +82,6 @@ def _unwritten(waiting: UnwrittenFacts) -> str:
     if waiting.oldest_ms is not msgspec.UNSET:
         said.append(f"the oldest for {milliseconds(waiting.oldest_ms)}")
     return ", ".join(said) or "none"
-
-
-def _sequence(sequence: SequenceLag) -> str:
-    return f"{milliseconds(sequence.lag_ms)} behind"
 
 
 async def _door(platform: Platform) -> HealthStatus | None:

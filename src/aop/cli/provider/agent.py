@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -167,7 +167,8 @@ def _router(subject: Subject, data: Path | None) -> SignedRouter:
     """The Router to act as: its private key is read here and shown nowhere."""
     audience, agent, version = subject.endpoint.origin, subject.card.agent_id, subject.card.version
     environment = os.environ  # noqa: TID251
-    folder = data or (_local_folder(environment) if _KEY not in environment else None)
+    local = None if data is not None or _KEY in environment else find_local(Path.cwd(), environment)
+    folder = data if local is None else local.folder
     if folder is not None:
         try:
             run, secrets = load_run(folder), keep_secrets(DataFolder(folder))
@@ -185,8 +186,3 @@ def _router(subject: Subject, data: Path | None) -> SignedRouter:
         reasons = "; ".join(f"{problem.name} {problem.reason}" for problem in refused.problems)
         raise CommandProblem(reasons, recovery="set it, or pass --data DIR of a running `aop up`") from None
     return SignedRouter(audience, key, issuer, key_id, agent, version)
-
-
-def _local_folder(environment: Mapping[str, str]) -> Path | None:
-    found = find_local(Path.cwd(), environment)
-    return None if found is None else found.folder

@@ -46,8 +46,8 @@ def arguments_of(filters: dict[str, Any]) -> dict[str, Any]:
         "trace_id": filters["trace"],
         "error_code": _code(filters["error"]),
         "reason": _reason(filters["reason"]),
-        "since": _moment(filters["since"], "--since"),
-        "until": _moment(filters["until"], "--until"),
+        "since": moment_of(filters["since"], "--since"),
+        "until": moment_of(filters["until"], "--until"),
         "order": InvocationOrder.SLOWEST if filters["slowest"] else None,
     }
 
@@ -65,7 +65,8 @@ def _reason(text: str | None) -> Reason | None:
         raise UsageProblem("--reason must be a word like connect_failed; --status failed shows them") from None
 
 
-def _moment(text: str | None, option: str) -> str | None:
+def moment_of(text: str | None, option: str) -> str | None:
+    """The time as it was given; UsageProblem for what is none."""
     try:
         if text is not None:
             from_text(text)
