@@ -7,6 +7,7 @@ import click
 import msgspec
 from click.exceptions import Exit
 
+from aop.cli.shell import options
 from aop.cli.shell.output import Output
 from aop.cli.shell.platform import InWorkspace
 from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem, UsageProblem, file_problems
@@ -51,18 +52,15 @@ async def _bundle(platform: InWorkspace, which: str) -> LedgerBundle:
     return whole_bundle(which, await read_pages(platform.workspace_id, which))
 
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
-
-@click.argument("bundle", metavar="FILE", type=_FILE, help="Of aop bundle.")
+@click.argument("bundle", metavar="FILE", type=options.FILE, help="Of aop bundle.")
 @click.option("--head", metavar="SIZE:ROOT", help="A head from the platform's own address or from someone you trust.")
 @click.option(
     "--consistency",
     metavar="FILE",
-    type=_FILE,
+    type=options.FILE,
     help="The proof that connects this head with that of the bundle (aop ledger consistency --json).",
 )
-@click.option("--checkpoint", metavar="FILE", type=_FILE, help="Instead of --head: one that a watcher signed.")
+@click.option("--checkpoint", metavar="FILE", type=options.FILE, help="Instead of --head: one that a watcher signed.")
 @click.option("--watcher", metavar="KEY", help="The public key of this watcher, as NAME+ID+KEY.")
 def check(
     out: Output,

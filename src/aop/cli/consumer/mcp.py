@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from aop.cli.shell import options
-from aop.cli.shell.platform import InWorkspace
+from aop.cli.shell.platform import ServingWorkspace
 from aop.door.bearers import Bearer
 from aop.door.gateway import Gateway
 from aop.door.mcp.stdio import serve_stdio
@@ -11,11 +10,7 @@ from aop.door.mcp.stdio import serve_stdio
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 
 
-class ServedWorkspace(InWorkspace):
-    shared = options.SERVING_WORKSPACE
-
-
-async def mcp(platform: ServedWorkspace) -> None:
+async def mcp(platform: ServingWorkspace) -> None:
     """For MCP hosts: an assistant or an editor starts this command and talks to it on stdin and stdout. Every Skill
     that can be called in the Workspace is a tool, and every call of a tool is one Invocation of the platform, with
     your permissions, your limits and a Trace. It ends when the host closes stdin and every request is answered. When

@@ -2,17 +2,14 @@
 
 import os
 import webbrowser
-from pathlib import Path
 
 import click
 
-from aop.cli.shell import options
 from aop.cli.shell.client_problems import as_problems
-from aop.cli.shell.destination import CONSOLE, TOKEN, Destination, LocalPlatform, PlatformOptions, find_destination
+from aop.cli.shell.destination import CONSOLE, TOKEN, Destination, LocalPlatform
 from aop.cli.shell.loading import Entry
-from aop.cli.shell.output import Output
+from aop.cli.shell.platform import PlatformChoice
 from aop.cli.shell.problems import CommandProblem
-from aop.cli.shell.profiles import Profiles
 from aop.contracts.sign_in import SignInCode
 from aop.local.console_link import sign_in_link
 
@@ -21,10 +18,7 @@ _ON_STORE = Entry("open", "shell.token_store:make_code_on_store", "")
 
 
 @click.option("--browser", is_flag=True, help="Open the link in a browser instead of printing it.")
-@options.profile
-@options.data
-@options.ca
-async def open_console(out: Output, browser: bool, profile: str | None, data: str | None, ca: Path | None) -> None:
+async def open_console(chosen: PlatformChoice, browser: bool) -> None:
     """The link signs in once, within ten minutes, and contains no token. Whoever has it can use it: do not share it.
 
     For a local platform the code is made in its database. A token that you make in such a session lives up to
@@ -33,14 +27,13 @@ async def open_console(out: Output, browser: bool, profile: str | None, data: st
     Example: aop open
     Example: aop open --profile work --browser
     """
-    environment = os.environ  # noqa: TID251
-    found = find_destination(PlatformOptions(profile, data, ca), environment, Profiles.of(environment))
+    out, found = chosen.out, chosen.destination()
     if found.console is None:
         raise CommandProblem(
             "no Console is known here",
             recovery="start `aop up` with it" if found.local else f"aop login --console URL, or set {CONSOLE}",
         )
-    local = None if TOKEN in environment else found.local
+    local = None if TOKEN in os.environ else found.local  # noqa: TID251
     made = await (_own_code(found) if local is None else _local_code(local))
     link = sign_in_link(found.console, made.code)
     if browser:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
+from aop.cli.shell import options
 from aop.cli.shell.output import Output
 from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem, UsageProblem
 from aop.cli.shell.store_session import one_state, store_session
@@ -20,11 +21,10 @@ from aop.store.database import Connection
 
 _APPLICATION = "aop ledger archive"
 _before = click.option("--before", metavar="MONTH", required=True, help="Months before it, like 2026-03 (UTC).")
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @_before
-@click.option("--to", "folder", metavar="DIR", required=True, type=_FOLDER, help="Where the files are written.")
+@click.option("--to", "folder", metavar="DIR", required=True, type=options.FOLDER, help="Where the files are written.")
 @router_data
 async def export(out: Output, before: str, folder: Path, data: Path | None) -> None:
     """One file for each month: each event as it is in the tree, then a digest. Each file is read again and compared
@@ -40,9 +40,7 @@ async def export(out: Output, before: str, folder: Path, data: Path | None) -> N
                 _tell(out, path, judged, f"{path} has {_of(judged)}")
 
 
-@click.argument(
-    "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Of aop ledger export."
-)
+@click.argument("file", metavar="FILE", type=options.FILE, help="Of aop ledger export.")
 @click.option("--alone", is_flag=True, help="Without a database: lines, counts and digest.")
 @router_data
 async def verify(out: Output, file: Path, alone: bool, data: Path | None) -> None:
@@ -62,7 +60,9 @@ async def verify(out: Output, file: Path, alone: bool, data: Path | None) -> Non
 
 
 @_before
-@click.option("--from", "folder", metavar="DIR", required=True, type=_FOLDER, help="Where the exported files are.")
+@click.option(
+    "--from", "folder", metavar="DIR", required=True, type=options.FOLDER, help="Where the exported files are."
+)
 @migration_data
 async def detach(out: Output, before: str, folder: Path, data: Path | None) -> None:
     """The oldest first. Each file is compared with the Ledger before. Reads of what was detached say "archived"; lists

@@ -9,9 +9,8 @@ import click
 import msgspec
 
 from aop.base.durable_files import write_whole
-from aop.cli.shell import options
 from aop.cli.shell.client_problems import problem_of
-from aop.cli.shell.platform import InWorkspace
+from aop.cli.shell.platform import ServingWorkspace
 from aop.cli.shell.problems import CommandProblem
 from aop.client import AnswerLost, BrokenAnswer, ClientError, PlatformError, Unreachable
 from aop.contracts.errors import ErrorCode
@@ -24,17 +23,13 @@ _PASSING: Final = frozenset({ErrorCode.DEPENDENCY_ERROR, ErrorCode.OVERLOADED, E
 """Codes of a platform that may work again soon. A read changes nothing, so that it may be repeated."""
 
 
-class FollowedWorkspace(InWorkspace):
-    shared = options.SERVING_WORKSPACE
-
-
 @click.option(
     "--position",
     type=click.Path(path_type=Path, dir_okay=False),
     help="The file that keeps the position. Events that were written before are not written again.",
 )
 @click.option("--end", "stops", is_flag=True, help="Stop at the end of what is there, instead of waiting for more.")
-async def follow(platform: FollowedWorkspace, position: Path | None, *, stops: bool) -> None:
+async def follow(platform: ServingWorkspace, position: Path | None, *, stops: bool) -> None:
     """Each line is one event of the Ledger as a CloudEvent, in the order of the Ledger: those of one Invocation in
     their order, a parent's creation before its children's. Without a position file it begins with the first event.
 
@@ -67,7 +62,7 @@ async def follow(platform: FollowedWorkspace, position: Path | None, *, stops: b
             await asyncio.sleep(_PAUSE_SECONDS)
 
 
-def _require_passing(error: ClientError, platform: FollowedWorkspace) -> None:
+def _require_passing(error: ClientError, platform: ServingWorkspace) -> None:
     passing = error.code in _PASSING if isinstance(error, PlatformError) else True
     if not passing or not isinstance(error, PlatformError | Unreachable | AnswerLost | BrokenAnswer):
         raise problem_of(error, platform.destination) from error

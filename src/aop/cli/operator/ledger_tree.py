@@ -10,6 +10,7 @@ from click.exceptions import Exit
 
 from aop.base.clock import now_text
 from aop.cli.operator.ledger_checkpoints import CheckpointFolder
+from aop.cli.shell import options
 from aop.cli.shell.output import Output
 from aop.cli.shell.problems import EXIT_REFUSED, CommandProblem, UsageProblem, file_problems
 from aop.cli.shell.store_session import one_state, store_problems
@@ -23,8 +24,6 @@ from aop.ledger.tree.store import HeadRow, TreeBroken, newest_head
 from aop.store.database import Database, translated_failures
 
 _APPLICATION = "aop ledger"
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @router_data
@@ -87,9 +86,11 @@ async def prove(out: Output, invocation: str, data: Path | None) -> None:
     "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The heads, one for each line."
 )
 @click.option("--rows", is_flag=True, help="Make the tree again from all events, not only from its stored hashes.")
-@click.option("--key", metavar="FILE", type=_FILE, help="Sign each head with this key (aop ledger watch-key).")
+@click.option("--key", metavar="FILE", type=options.FILE, help="Sign each head with this key (aop ledger watch-key).")
 @click.option("--gateway", metavar="URL", help="The Gateway's address: its host names the Ledger in the checkpoints.")
-@click.option("--checkpoints", metavar="DIR", type=_FOLDER, help="Where the signed heads are written, one file each.")
+@click.option(
+    "--checkpoints", metavar="DIR", type=options.FOLDER, help="Where the signed heads are written, one file each."
+)
 @router_data
 async def watch(
     out: Output,

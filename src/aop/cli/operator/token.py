@@ -1,15 +1,13 @@
 """`aop token`: creates, lists and revokes access tokens, on the operator's database or one's own at the Gateway."""
 
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
 
 import click
 
 from aop.cli.shell import options
 from aop.cli.shell.loading import Entry
-from aop.cli.shell.output import Output, moment, table
-from aop.cli.shell.platform import Platform
+from aop.cli.shell.output import moment, table
+from aop.cli.shell.platform import Platform, PlatformChoice
 from aop.cli.shell.problems import UsageProblem
 from aop.cli.shell.stores import control_plane_data
 from aop.contracts.sign_in import AccessToken
@@ -24,23 +22,21 @@ _HEADINGS = ["", "token id", "made by", "label", "created", "expires", "last use
 _mine = click.option("--mine", is_flag=True, help="Your own, at the Gateway, with the token in use.")
 
 
+class StoreOrGateway(PlatformChoice):
+    shared = (options.profile, control_plane_data, options.ca, *options.OUTPUT)
+
+    def store(self) -> Path | None:
+        """The data folder of the database, if one is named."""
+        if self.profile is not None:
+            raise UsageProblem("without --mine it works on the database, which no profile names", "leave out --profile")
+        return self.folder
+
+
 @_mine
 @click.option("--principal", help="The principal that the token identifies; not with --mine.")
 @click.option("--label", default="", show_default=False, help="A note to recognise the token by.")
 @click.option("--days", type=click.IntRange(min=1, max=3650), help="Lifetime; default PLATFORM_ACCESS_TOKEN_DAYS, 90.")
-@options.profile
-@control_plane_data
-@options.ca
-async def create(  # noqa: PLR0913, PLR0917  a command's options are its parameters
-    out: Output,
-    mine: bool,
-    principal: str | None,
-    label: str,
-    days: int | None,
-    profile: str | None,
-    data: Path | None,
-    ca: Path | None,
-) -> None:
+async def create(chosen: StoreOrGateway, mine: bool, principal: str | None, label: str, days: int | None) -> None:
     """The token is printed once, as the last line. Only a hash of it is stored.
 
     With --mine it is an additional token of your own. It needs a --label and ends with the token in use. Without,
@@ -55,54 +51,37 @@ async def create(  # noqa: PLR0913, PLR0917  a command's options are its paramet
     if mine:
         if principal is not None or not label.strip():
             raise UsageProblem("--mine needs a --label, and no --principal: the token is yours")
-        await _at_gateway(out, (profile, data, ca), lambda platform: _create_own(platform, label, days))
+        await chosen.at_gateway(lambda platform: _create_own(platform, label, days))
         return
     if principal is None:
         raise UsageProblem("say whose with --principal ID, or --mine")
-    await _CREATE.function()(out, principal, label, days, _folder(profile, data))
+    await _CREATE.function()(chosen.out, principal, label, days, chosen.store())
 
 
 @_mine
-@options.profile
-@control_plane_data
-@options.ca
-async def list_tokens(out: Output, mine: bool, profile: str | None, data: Path | None, ca: Path | None) -> None:
+async def list_tokens(chosen: StoreOrGateway, mine: bool) -> None:
     """Tokens made by `code` are sessions: somebody signed in. With --mine a star marks the token in use.
 
     Example: aop token list
     Example: aop token list --mine
     """
     if mine:
-        await _at_gateway(out, (profile, data, ca), _list_own)
+        await chosen.at_gateway(_list_own)
     else:
-        await _LIST.function()(out, _folder(profile, data))
+        await _LIST.function()(chosen.out, chosen.store())
 
 
 @click.argument("token_id", help="The tok_… id shown by `aop token list`.")
 @_mine
-@options.profile
-@control_plane_data
-@options.ca
-async def revoke(
-    out: Output, token_id: str, mine: bool, profile: str | None, data: Path | None, ca: Path | None
-) -> None:
+async def revoke(chosen: StoreOrGateway, token_id: str, mine: bool) -> None:
     """Everything that was made with the token ends as well: additional tokens, sessions and open sign-in codes.
 
     Example: aop token revoke tok_0192f0c0c0de7000a000000000000001
     """
     if mine:
-        await _at_gateway(out, (profile, data, ca), lambda platform: _revoke_own(platform, token_id))
+        await chosen.at_gateway(lambda platform: _revoke_own(platform, token_id))
     else:
-        await _REVOKE.function()(out, token_id, _folder(profile, data))
-
-
-async def _at_gateway(
-    out: Output,
-    chosen: tuple[str | None, Path | None, Path | None],
-    act: Callable[[Platform], Coroutine[Any, Any, None]],
-) -> None:
-    profile, data, ca = chosen
-    await Platform.opened(out, {"profile": profile, "data": None if data is None else str(data), "ca": ca}, act)
+        await _REVOKE.function()(chosen.out, token_id, chosen.store())
 
 
 async def _create_own(platform: Platform, label: str, days: int | None) -> None:
@@ -125,9 +104,3 @@ def _row(token: AccessToken) -> list[str]:
     used = moment(token.last_used_at) if isinstance(token.last_used_at, str) else ""
     times = [moment(token.created_at), moment(token.expires_at), used]
     return ["*" if token.current else "", token.token_id, token.made_by.value, token.label, *times]
-
-
-def _folder(profile: str | None, data: Path | None) -> Path | None:
-    if profile is not None:
-        raise UsageProblem("without --mine it works on the database, which no profile names", "leave out --profile")
-    return data

@@ -38,9 +38,7 @@ _REQUIRED = (settings.ISSUER, settings.AUDIENCE, settings.KEY_ID, settings.PUBLI
 @click.option(
     "--python", metavar="FILE", type=options.PATH, help="Run it with this Python; default: an environment in DIR/.venv."
 )
-@click.option(
-    "--data", metavar="DIR", type=options.PATH, help="Data folder of the local platform; default: one that runs nearby."
-)
+@options.local_data
 def run(out: Notes, directory: Path, python: Path | None, data: Path | None) -> None:
     """The first run creates an environment from requirements.txt. Ctrl-C stops the Agent.
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import click
 from click.exceptions import Exit
 
 from aop.base.canonical import canonical, digest
@@ -13,9 +12,7 @@ from aop.cli.shell.output import Line, Output, styled
 from aop.cli.shell.problems import EXIT_REFUSED
 
 
-@click.argument(
-    "file", metavar="[FILE]", default=Path("card.json"), type=options.PATH, help="The Agent Card; default: card.json."
-)
+@options.card_file
 def check(out: Output, file: Path) -> None:
     """Nothing is sent to the platform. Exit code 1 when a rule is broken; advice does not change the exit code.
 

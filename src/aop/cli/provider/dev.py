@@ -16,17 +16,15 @@ from aop.cli.provider.dev_publication import DevelopmentPublication
 from aop.cli.shell import options
 from aop.cli.shell.hints import Named
 from aop.cli.shell.output import styled
-from aop.cli.shell.platform import InWorkspace, owned_workspaces
+from aop.cli.shell.platform import InWorkspace, ServingWorkspace, owned_workspaces
 from aop.cli.shell.problems import CommandProblem
 from aop.local.ending import on_ending
 from aop.local.publication import WORKSPACE
 from aop.net.origin import Endpoint
 
 
-class DevelopedWorkspace(InWorkspace):
-    """On a local platform without any Workspace, one is made: there is nobody else whose choice it could be."""
-
-    shared = options.SERVING_WORKSPACE
+class DevelopedWorkspace(ServingWorkspace):
+    """On a local platform without any Workspace, one is made: no one else could choose another."""
 
     async def prepared(self, values: dict[str, Any], named: Named) -> Self:
         chosen = values["workspace"] or self.destination.workspace

@@ -65,9 +65,7 @@ from aop.serving.unit.unit_settings import CannotStart
     default="drop",
     help="Whether the Agent gets the right to make nested calls.",
 )
-@click.option(
-    "--data", metavar="DIR", type=options.PATH, help="Data folder of the local platform; default: one that runs nearby."
-)
+@options.local_data
 @ca_of_agent
 def front(
     out: Notes, action: str | None, to: tuple[str, ...], settings: Path | None, data: Path | None, **chosen: Any

@@ -29,9 +29,7 @@ from aop.contracts.publication import Release
 _WAIT_SECONDS = 30.0
 
 
-@click.argument(
-    "file", metavar="[FILE]", default=Path("card.json"), type=options.PATH, help="The Agent Card; default: card.json."
-)
+@options.card_file
 @click.option("--provider", metavar="ID", help="The provider id to publish under; default: the Card's owner.")
 @click.option(
     "--proof-dir",

@@ -1,14 +1,13 @@
 """`aop release`: lists and reads Releases, and takes them out of use."""
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import click
 
 from aop.cli.shell import options
 from aop.cli.shell.loading import Entry
-from aop.cli.shell.output import Cell, Line, Output, facts, moment, status
-from aop.cli.shell.platform import Platform
+from aop.cli.shell.output import Cell, Line, facts, moment, status
+from aop.cli.shell.platform import Platform, PlatformChoice
 from aop.cli.shell.problems import UsageProblem
 from aop.cli.shell.release_reach import show_reach, show_router_learned
 from aop.contracts.publication import Release
@@ -50,12 +49,7 @@ async def show(platform: Platform, release_id: str) -> None:
 @_release_id
 @click.option("--operator", is_flag=True, help="Anybody's Release, with the database login of the Control Plane.")
 @options.yes
-@options.profile
-@options.data
-@options.ca
-async def suspend(
-    out: Output, release_id: str, operator: bool, yes: bool, profile: str | None, data: str | None, ca: Path | None
-) -> None:
+async def suspend(chosen: PlatformChoice, release_id: str, operator: bool, yes: bool) -> None:
     """This cannot be undone: publish a new version instead. Installations stay, but their Invocations are refused.
 
     Before the question you see how many Workspaces, Installations and calls depend on the Release; after the answer,
@@ -66,20 +60,20 @@ async def suspend(
 
     Example: aop release suspend rel_0192f0c0c0de7000a000000000000001
     """
-    if operator and profile is not None:
+    if operator and chosen.profile is not None:
         raise UsageProblem("--operator works on the database, which no profile names", "leave out --profile")
 
     question = f"Suspend {release_id}? This cannot be undone."
     if operator:
-        out.require_yes(yes, question, _DECLINED)
-        found = await _ON_STORE.function()(release_id, None if data is None else Path(data))
-        out.tell(found, *_lines(found))
+        chosen.out.require_yes(yes, question, _DECLINED)
+        found = await _ON_STORE.function()(release_id, chosen.folder)
+        chosen.out.tell(found, *_lines(found))
     else:
 
         async def suspend_own(platform: Platform) -> None:
             await _end(platform, release_id, question, yes, platform.client.suspend_release)
 
-        await Platform.opened(out, {"profile": profile, "data": data, "ca": ca}, suspend_own)
+        await chosen.at_gateway(suspend_own)
 
 
 @_release_id

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Self
 
 from aop.base import assets
 from aop.base.settings import Secret
@@ -48,9 +48,13 @@ class Destination:
 class PlatformOptions:
     """What the command line says about the platform to use."""
 
-    profile: str | None = None
-    data: str | None = None
-    ca: Path | None = None
+    profile: str | None
+    data: Path | None
+    ca: Path | None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        return cls(values["profile"], values["data"], values["ca"])
 
 
 def find_destination(options: PlatformOptions, environment: Mapping[str, str], profiles: Profiles) -> Destination:
@@ -61,7 +65,7 @@ def find_destination(options: PlatformOptions, environment: Mapping[str, str], p
 
 def _found(options: PlatformOptions, environment: Mapping[str, str], profiles: Profiles) -> Destination:
     if options.data is not None:
-        return _with_environment(_local(_running_on(Path(options.data)), profiles), environment)
+        return _with_environment(_local(_running_on(options.data), profiles), environment)
     named = options.profile or environment.get(PROFILE)
     gateway = environment.get(GATEWAY)
     if named is None and gateway is not None:

@@ -13,10 +13,18 @@ Declare = Callable[[Function], Function]
 """Adds an option or argument to a command's function."""
 
 PATH = click.Path(path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 _json = click.option("--json", "as_json", is_flag=True, help="Write JSON for programs: the documents of the contract.")
 profile = click.option("--profile", metavar="NAME", help="The profile to use; see `aop profiles`.")
-data = click.option("--data", metavar="DIR", help="Use the local platform that runs on this data folder.")
+data = click.option("--data", metavar="DIR", type=PATH, help="Use the local platform that runs on this data folder.")
+local_data = click.option(
+    "--data", metavar="DIR", type=PATH, help="Data folder of the local platform; default: one that runs nearby."
+)
+card_file = click.argument(
+    "file", metavar="[FILE]", default=Path("card.json"), type=PATH, help="The Agent Card; default: card.json."
+)
 _workspace = click.option(
     "--workspace", "-w", metavar="ID", help="The Workspace; default: the one in use, or the only one."
 )

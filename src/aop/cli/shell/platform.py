@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 from aop.cli.shell import options
@@ -39,8 +40,7 @@ class Platform:
     ) -> None:
         environment = os.environ  # noqa: TID251
         profiles = Profiles.of(environment)
-        options = PlatformOptions(values["profile"], values["data"], values["ca"])
-        destination = find_destination(options, environment, profiles)
+        destination = find_destination(PlatformOptions.of(values), environment, profiles)
         with as_problems(destination):
             async with destination.client() as client:
                 platform = cls(client, out, destination, profiles)
@@ -89,6 +89,29 @@ class Platform:
             raise problem from error
 
 
+class PlatformChoice:
+    """For a command that works with a platform, or beside one: it opens the platform only where it needs it."""
+
+    shared: ClassVar[Sequence[options.Declare]] = options.PLATFORM
+
+    def __init__(self, out: Output, values: dict[str, Any]) -> None:
+        self.out = out
+        self.profile: str | None = values["profile"]
+        self.folder: Path | None = values["data"]
+        self._values = values
+
+    @classmethod
+    def opened(cls, out: Output, values: dict[str, Any], act: Callable[[Self], Any], _: Mapping[str, Any] = {}) -> Any:
+        return act(cls(out, values))
+
+    def destination(self) -> Destination:
+        environment = os.environ  # noqa: TID251
+        return find_destination(PlatformOptions.of(self._values), environment, Profiles.of(environment))
+
+    async def at_gateway(self, act: Callable[[Platform], Coroutine[Any, Any, None]]) -> None:
+        await Platform.opened(self.out, self._values, act)
+
+
 class InWorkspace(Platform):
     """A platform with the Workspace that the command works in."""
 
@@ -115,6 +138,12 @@ class InWorkspace(Platform):
             code="no_workspace",
             recovery=f"--workspace ID for this command, {WORKSPACE}, or `aop workspace use ID` for all",
         )
+
+
+class ServingWorkspace(InWorkspace):
+    """Of a command that runs until it is stopped: it has no outcome to write."""
+
+    shared = options.SERVING_WORKSPACE
 
 
 async def owned_workspaces(client: Client) -> AsyncIterator[WorkspaceItem]:
