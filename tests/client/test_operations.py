@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from aop.client import Client, SyncClient
-from aop.client.operation import Described
+from aop.client.operation import DescribedMethod
 from aop.client.operations import Operations
 from tests.support.every import every
 from tools.contract_bundle import surface
@@ -22,10 +22,10 @@ NAMED_OTHERWISE = {
 }
 
 
-def methods() -> Iterator[tuple[str, Described[Any, Any]]]:
+def methods() -> Iterator[tuple[str, DescribedMethod[Any, Any]]]:
     for name, _ in inspect.getmembers(Operations):
         found = inspect.getattr_static(Operations, name)
-        if isinstance(found, Described):
+        if isinstance(found, DescribedMethod):
             yield name, found
 
 
@@ -60,7 +60,7 @@ def test_the_client_offers_every_operation_of_the_gateway_and_no_other() -> None
 
 @every(("name", "method"), list(methods()), ids=[name for name, _ in methods()])
 def test_a_method_has_the_name_the_statuses_and_the_parameters_of_its_operation(
-    name: str, method: Described[Any, Any]
+    name: str, method: DescribedMethod[Any, Any]
 ) -> None:
     operation = documented()[method.route.method, method.route.path]
     assert NAMED_OTHERWISE.get(name, name) == snake(operation["operationId"])

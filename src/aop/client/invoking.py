@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeVar, overload
 
 from aop.client.asynchronous import AsyncBaseClient
 from aop.client.call import Input
-from aop.client.operation import AnyClient, Describe, Described
+from aop.client.operation import AnyClient, Describe, DescribedMethod
 from aop.client.stream import ResultStream
 from aop.client.synchronous import SyncBaseClient, SyncResultStream
 from aop.client.typed import Result
@@ -86,7 +86,7 @@ class SyncStream(Protocol):
     ) -> SyncResultStream[M]: ...
 
 
-class InvokeOperation(Described[..., Any]):
+class InvokeOperation(DescribedMethod[..., Any]):
     """One Invocation, one result."""
 
     @overload
@@ -99,7 +99,7 @@ class InvokeOperation(Described[..., Any]):
         return self.bound(client, lambda client, call: client.send(self.route.request(call)))
 
 
-class StreamOperation(Described[..., Any]):
+class StreamOperation(DescribedMethod[..., Any]):
     """One Invocation, a stream of events."""
 
     @overload

@@ -17,7 +17,7 @@ Describe = Callable[Concatenate[Any, P], Call[T]]
 AnyClient = AsyncBaseClient | SyncBaseClient
 
 
-class Described(Generic[P, T]):
+class DescribedMethod(Generic[P, T]):
     """A method whose body describes the call; the client that it is called on sends it."""
 
     def __init__(self, route: OperationRoute, describe: Describe[P, T]) -> None:
@@ -28,7 +28,7 @@ class Described(Generic[P, T]):
         self._metadata = {"__doc__": describe.__doc__, "__name__": describe.__name__, "__signature__": Signature(own)}
 
     def bound(self, client: AnyClient | None, perform: Callable[[AnyClient, Call[T]], Any]) -> Any:
-        """The method as it is called: its own arguments, name and documentation. Asked of the class: the description."""
+        """The method as it is called: its own arguments, name and documentation. Of the class, the description."""
         if client is None:
             return self.describe
 
@@ -43,7 +43,7 @@ class Described(Generic[P, T]):
         return call
 
 
-class Operation(Described[P, T]):
+class Operation(DescribedMethod[P, T]):
     """One request, one answer."""
 
     @overload
@@ -56,7 +56,7 @@ class Operation(Described[P, T]):
         return self.bound(client, lambda client, call: client.send(self.route.request(call)))
 
 
-class WholeOperation(Described[P, T]):
+class WholeOperation(DescribedMethod[P, T]):
     """One document, read page by page if it is large."""
 
     def __init__(self, route: OperationRoute, parts: Parts[T], describe: Describe[P, T]) -> None:
@@ -73,7 +73,7 @@ class WholeOperation(Described[P, T]):
         return self.bound(client, lambda client, call: client.whole(WholeRequest(self.route, call, self._parts)))
 
 
-class ListOperation(Described[P, Page[T]]):
+class ListOperation(DescribedMethod[P, Page[T]]):
     """A list, read page by page."""
 
     @overload

@@ -32,7 +32,7 @@ _AUTHORIZATION: Final = b"authorization"
 
 
 @dataclass
-class _Opened:
+class _LoopClient:
     """What belongs to one event loop."""
 
     loop: asyncio.AbstractEventLoop
@@ -47,23 +47,23 @@ class _Connections:
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
         self._tls = tls
-        self._opened: _Opened | None = None
+        self._open_client: _LoopClient | None = None
         self._closed = False
 
-    def open(self) -> _Opened:
+    def open(self) -> _LoopClient:
         loop = asyncio.get_running_loop()
         if self._closed:
             raise RuntimeError("this client is closed")
-        if self._opened is None:
+        if self._open_client is None:
             client = HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS, tls=self._tls)
-            self._opened = _Opened(loop, client)
-        if self._opened.loop is not loop:
+            self._open_client = _LoopClient(loop, client)
+        if self._open_client.loop is not loop:
             raise RuntimeError("this client belongs to another event loop; make one client per loop")
-        return self._opened
+        return self._open_client
 
     async def close(self) -> None:
         self._closed = True
-        opened, self._opened = self._opened, None
+        opened, self._open_client = self._open_client, None
         if opened is not None:
             await opened.client.close()
 
@@ -145,7 +145,7 @@ class Transport:
             text = f"the answer of {self.gateway} did not come whole: {error}"
             raise AnswerLost(text, trace_id=_trace_of(error)) from error
 
-    async def _connected(self, opened: _Opened, deadline: float, exchange: Callable[[Target], Awaitable[T]]) -> T:
+    async def _connected(self, opened: _LoopClient, deadline: float, exchange: Callable[[Target], Awaitable[T]]) -> T:
         try:
             return await self._exchanged(opened, deadline, exchange)
         except NameNotResolved as error:
@@ -153,7 +153,7 @@ class Transport:
         except http.ConnectFailed as error:
             raise unreachable(self.gateway, error) from error
 
-    async def _exchanged(self, opened: _Opened, deadline: float, exchange: Callable[[Target], Awaitable[T]]) -> T:
+    async def _exchanged(self, opened: _LoopClient, deadline: float, exchange: Callable[[Target], Awaitable[T]]) -> T:
         """Over the first address that takes a connection. Only a failed connection leads to the next one, so nothing
         is ever sent twice."""
         targets = self._targets(await opened.resolver.addresses(self._endpoint.host, deadline), opened.answering)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from aop.local.terminal import Line, Painted
+from aop.local.terminal import ColouredText, Line
 
 _COLOURS = (36, 35, 34, 32, 33, 96, 95, 94)
 _RED, _YELLOW, _DIM = 31, 33, 2
@@ -41,7 +41,7 @@ class LogLines:
 
     def render(self, name: str, line: str) -> Line:
         colour = self._names.setdefault(name, _COLOURS[len(self._names) % len(_COLOURS)])
-        return Painted(f"{name:{_NAME_WIDTH}}", colour), " ", self._sentence(line)
+        return ColouredText(f"{name:{_NAME_WIDTH}}", colour), " ", self._sentence(line)
 
     def _route(self, line: str) -> str | None:
         try:
@@ -49,17 +49,17 @@ class LogLines:
         except msgspec.DecodeError:
             return None
 
-    def _sentence(self, line: str) -> str | Painted:
+    def _sentence(self, line: str) -> str | ColouredText:
         try:
             record = self._decode(line)
         except msgspec.DecodeError:
             return line
         text = _request(record) if record.method else _event(record)
         if record.level == "error" or (record.status or 0) >= 500:
-            return Painted(text, _RED)
+            return ColouredText(text, _RED)
         if record.level == "warning" or (record.status or 0) >= 400:
-            return Painted(text, _YELLOW)
-        return text if record.method else Painted(text, _DIM)
+            return ColouredText(text, _YELLOW)
+        return text if record.method else ColouredText(text, _DIM)
 
 
 def _request(record: _Record) -> str:

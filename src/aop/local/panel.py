@@ -14,7 +14,7 @@ from aop.base.settings import Secret
 from aop.local.console_link import sign_in_link
 from aop.local.samples import Sample
 from aop.local.state import DEFAULT_FOLDER, Run
-from aop.local.terminal import LineTerminal, Painted
+from aop.local.terminal import ColouredText, LineTerminal
 
 _LABEL_WIDTH = 9
 _GREEN, _DIM = 32, 2
@@ -45,10 +45,10 @@ class Panel:
             for label, value in self._rows():
                 terminal.show(f"{label:{_LABEL_WIDTH}} {value}".rstrip())
             return
-        terminal.show(Painted(" The platform is running ".center(terminal.width, "─"), _GREEN))
+        terminal.show(ColouredText(" The platform is running ".center(terminal.width, "─"), _GREEN))
         for label, value in self._rows()[1:]:
-            terminal.show(Painted(f"{label:{_LABEL_WIDTH}} ", _DIM), value)
-        terminal.show(Painted("─" * terminal.width, _GREEN))
+            terminal.show(ColouredText(f"{label:{_LABEL_WIDTH}} ", _DIM), value)
+        terminal.show(ColouredText("─" * terminal.width, _GREEN))
 
     def _rows(self) -> list[tuple[str, str]]:
         run = self.run

@@ -28,7 +28,7 @@ class UnitSupervisor:
     def __init__(self, logs: UnitLogs, *, ready_seconds: float = _READY_SECONDS) -> None:
         self._logs = logs
         self._ready_seconds = ready_seconds
-        self._groups: list[list[_Kept]] = []
+        self._groups: list[list[_RunningUnit]] = []
         self._pids_changed: PidsChanged | None = None
 
     async def __aenter__(self) -> "UnitSupervisor":
@@ -36,14 +36,14 @@ class UnitSupervisor:
 
     async def __aexit__(self, *_: object) -> None:
         for group in reversed(self._groups):
-            await asyncio.gather(*(kept.stop() for kept in group))
+            await asyncio.gather(*(unit.stop() for unit in group))
 
     def begin(self, *units: SupervisedUnit) -> None:
         """Starts them without waiting. What is begun together is also stopped together."""
-        group = [_Kept(unit, self._logs, self._ready_seconds, self._report_pids) for unit in units]
+        group = [_RunningUnit(unit, self._logs, self._ready_seconds, self._report_pids) for unit in units]
         self._groups.append(group)
-        for kept in group:
-            kept.begin()
+        for unit in group:
+            unit.begin()
 
     async def start(self, *units: SupervisedUnit) -> None:
         """Starts them together and returns when all are ready; raises UnitFailed when one cannot be."""
@@ -52,34 +52,34 @@ class UnitSupervisor:
 
     async def ready(self) -> None:
         """Returns when every unit that was begun is or was ready; raises UnitFailed when one cannot be."""
-        await self._await_ready(self._kept)
+        await self._await_ready(self._units)
 
     async def watch(self, pids_changed: PidsChanged) -> None:
         """Until a unit cannot be kept running, which raises UnitFailed. Reports the process ids now and on change."""
         self._pids_changed = pids_changed
         self._report_pids()
-        await asyncio.wait({kept.keeper for kept in self._kept}, return_when=asyncio.FIRST_COMPLETED)
-        _raise_failure(self._kept)
+        await asyncio.wait({unit.keeper for unit in self._units}, return_when=asyncio.FIRST_COMPLETED)
+        _raise_failure(self._units)
 
     def hurry(self) -> None:
         """Ends every unit at once, without an orderly stop."""
-        for kept in self._kept:
-            kept.force()
+        for unit in self._units:
+            unit.force()
 
     @property
-    def _kept(self) -> list["_Kept"]:
-        return [kept for group in self._groups for kept in group]
+    def _units(self) -> list["_RunningUnit"]:
+        return [unit for group in self._groups for unit in group]
 
-    async def _await_ready(self, units: list["_Kept"]) -> None:
-        await until_set([kept.first_ready for kept in units], [kept.keeper for kept in self._kept])
-        _raise_failure(self._kept)
+    async def _await_ready(self, units: list["_RunningUnit"]) -> None:
+        await until_set([unit.first_ready for unit in units], [unit.keeper for unit in self._units])
+        _raise_failure(self._units)
 
     def _report_pids(self) -> None:
         if self._pids_changed is not None:
-            self._pids_changed({kept.unit.name: kept.pid for kept in self._kept if kept.pid is not None})
+            self._pids_changed({unit.unit.name: unit.pid for unit in self._units if unit.pid is not None})
 
 
-class _Kept:
+class _RunningUnit:
     """One unit, its current process, and the task that keeps it running."""
 
     keeper: asyncio.Task[None]
@@ -174,7 +174,7 @@ class _Kept:
             self._log = None
 
 
-def _raise_failure(units: list[_Kept]) -> None:
-    for kept in units:
-        if kept.keeper.done():
-            kept.keeper.result()
+def _raise_failure(units: list[_RunningUnit]) -> None:
+    for unit in units:
+        if unit.keeper.done():
+            unit.keeper.result()

@@ -16,14 +16,14 @@ _USUAL_WIDTH = 100
 _MAX_SILENCE = 2.5
 
 
-class Painted(NamedTuple):
+class ColouredText(NamedTuple):
     """A text with the number of its colour."""
 
     text: str
     colour: int
 
 
-Line = Sequence[str | Painted]
+Line = Sequence[str | ColouredText]
 """The pieces of a line. Colours are put on here alone, so that no text brings its own."""
 
 
@@ -61,7 +61,7 @@ class LineTerminal:
             return
         self._writer.join(_DRAIN_SECONDS)
 
-    def show(self, *line: str | Painted) -> None:
+    def show(self, *line: str | ColouredText) -> None:
         try:
             self._lines.put_nowait(line)
         except queue.Full:
@@ -85,7 +85,7 @@ class LineTerminal:
                 if self.while_silent is not None:
                     return self.while_silent()
 
-    def _drawn(self, piece: str | Painted) -> str:
+    def _drawn(self, piece: str | ColouredText) -> str:
         if isinstance(piece, str):
             return _one_line(piece)
         text = _one_line(piece.text)

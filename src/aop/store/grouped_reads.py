@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from aop.store.company import Company
+from aop.store.batching_window import BatchingWindow
 from aop.store.database import SERVER_LOST, Connection, Database, translated
 
 K = TypeVar("K", bound=Hashable)
@@ -22,7 +22,7 @@ class GroupedReads(Generic[K, R]):
         self._database = database
         self._kept = database.keep()
         self._read = read
-        self._company = Company(_MAX_TOGETHER)
+        self._window = BatchingWindow(_MAX_TOGETHER)
         self._waiting: list[tuple[K, asyncio.Future[R | None]]] = []
         self._reading_now: Sequence[tuple[K, asyncio.Future[R | None]]] = ()
         self._reading: asyncio.Task[None] | None = None
@@ -53,10 +53,10 @@ class GroupedReads(Generic[K, R]):
 
     async def _read_all(self) -> None:
         while self._waiting:
-            await self._company.gather(self._waiting)
+            await self._window.gather(self._waiting)
             batch, self._waiting = self._waiting[:_MAX_TOGETHER], self._waiting[_MAX_TOGETHER:]
             self._reading_now = batch
-            self._company.had(len(batch))
+            self._window.had(len(batch))
             keys = list(dict.fromkeys([key for key, _ in batch])) if len(batch) > 1 else [batch[0][0]]
             try:
                 found = await self._found(keys)

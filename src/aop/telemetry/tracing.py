@@ -28,7 +28,7 @@ class Sampler:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class AnsweredRequest:
     """One request that was answered. `begun` and `ended` are seconds of the process's own clock."""
 
     name: str
@@ -56,29 +56,29 @@ class Tracing:
         parent_id = None if called_by is None else agent_span_id(called_by)
         return OpenSpan(trace_id, new_span_id(), parent_id, self._sampler.samples(trace_id))
 
-    def served(self, span: OpenSpan, served: Served, phases: RequestPhases | None) -> None:
+    def served(self, span: OpenSpan, request: AnsweredRequest, phases: RequestPhases | None) -> None:
         if not span.sampled:
             return
         # The wall clock is read once for all of them, so that a child lies within the time of its parent.
         shift = time_ns() - perf_counter_ns()
-        spans = [_server_span(span, served, shift)]
+        spans = [_server_span(span, request, shift)]
         if phases is not None:
             spans += [_phase_span(span, phase, spans[0].attributes, shift) for phase in phases.ended_phases]
         self._take(spans)
 
 
-def _server_span(span: OpenSpan, served: Served, shift: int) -> EndedSpan:
-    attributes = {**served.attributes, **span.attributes}
+def _server_span(span: OpenSpan, request: AnsweredRequest, shift: int) -> EndedSpan:
+    attributes = {**request.attributes, **span.attributes}
     return EndedSpan(
         span.trace_id,
         span.span_id,
         span.parent_id,
-        served.name,
+        request.name,
         SpanKind.SERVER,
-        int(served.begun * _BILLION) + shift,
-        int(served.ended * _BILLION) + shift,
+        int(request.begun * _BILLION) + shift,
+        int(request.ended * _BILLION) + shift,
         attributes | named_by(WHO, attributes),
-        served.failed or span.failed,
+        request.failed or span.failed,
     )
 
 

@@ -14,7 +14,7 @@ from aop.cli.provider.dev_changes import CARD
 from aop.cli.provider.dev_loop import DevelopmentLoop, Project
 from aop.cli.provider.dev_publication import DevelopmentPublication
 from aop.cli.shell import options
-from aop.cli.shell.hints import Named
+from aop.cli.shell.hints import CommandNames
 from aop.cli.shell.output import styled
 from aop.cli.shell.platform import InWorkspace, ServingWorkspace, owned_workspaces
 from aop.cli.shell.problems import CommandProblem
@@ -26,7 +26,7 @@ from aop.net.origin import Endpoint
 class DevelopedWorkspace(ServingWorkspace):
     """On a local platform without any Workspace, one is made: no one else could choose another."""
 
-    async def prepared(self, values: dict[str, Any], named: Named) -> Self:
+    async def prepared(self, values: dict[str, Any], named: CommandNames) -> Self:
         chosen = values["workspace"] or self.destination.workspace
         if chosen is None and self.destination.local is not None:
             async for _ in owned_workspaces(self.client):

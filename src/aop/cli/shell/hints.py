@@ -27,20 +27,20 @@ _UNITS: Final = {b"router": "a Router", b"door": "a door"}
 
 
 @dataclass
-class Named:
-    """The names that a command was given."""
+class CommandNames:
+    """The Agent, the Skill and the Workspace that the command line names."""
 
     agent: str | None = None
     skill: str | None = None
     workspace: str | None = None
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> "Named":
+    def of(cls, arguments: Mapping[str, Any]) -> "CommandNames":
         return cls(arguments.get("agent"), arguments.get("capability"), arguments.get("workspace_id"))
 
 
 @asynccontextmanager
-async def hinted(client: Client, destination: Destination, named: Named | None = None) -> AsyncIterator[None]:
+async def hinted(client: Client, destination: Destination, named: CommandNames | None = None) -> AsyncIterator[None]:
     """Inside, a problem about a name gets a hint. Its code, its reason and its message stay what they are."""
     try:
         yield
@@ -49,13 +49,13 @@ async def hinted(client: Client, destination: Destination, named: Named | None =
         # A hint is help alone. What cannot be looked up in time is left out, and says nothing about what exists.
         with suppress(Exception):
             async with asyncio.timeout(_SECONDS):
-                await _add_hint(problem, client.within(_SECONDS), named or Named())
+                await _add_hint(problem, client.within(_SECONDS), named or CommandNames())
         if problem is error:
             raise
         raise problem from error
 
 
-async def _add_hint(problem: CommandProblem, client: Client, named: Named) -> None:
+async def _add_hint(problem: CommandProblem, client: Client, named: CommandNames) -> None:
     if problem.code == ErrorCode.NOT_FOUND and problem.reason is None:
         await _add_unit(problem, client)
     elif problem.reason == Reason.WORKSPACE_UNKNOWN and named.workspace:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from aop.cli.shell import options
 from aop.cli.shell.client_problems import as_problems, problem_of
 from aop.cli.shell.destination import WORKSPACE, Destination, PlatformOptions, find_destination
-from aop.cli.shell.hints import Named, hinted
+from aop.cli.shell.hints import CommandNames, hinted
 from aop.cli.shell.output import Cell, Output, table
 from aop.cli.shell.problems import CommandProblem
 from aop.cli.shell.profiles import Profiles
@@ -44,11 +44,11 @@ class Platform:
         with as_problems(destination):
             async with destination.client() as client:
                 platform = cls(client, out, destination, profiles)
-                named = Named.of(arguments)
+                named = CommandNames.of(arguments)
                 async with hinted(client, destination, named):
                     await act(await platform.prepared(values, named))
 
-    async def prepared(self, values: dict[str, Any], named: Named) -> Self:
+    async def prepared(self, values: dict[str, Any], named: CommandNames) -> Self:
         return self
 
     async def waiting(self, text: str, answer: Awaitable[T]) -> T:
@@ -118,7 +118,7 @@ class InWorkspace(Platform):
     shared: ClassVar[Sequence[options.Declare]] = options.IN_WORKSPACE
     workspace_id: str
 
-    async def prepared(self, values: dict[str, Any], named: Named) -> Self:
+    async def prepared(self, values: dict[str, Any], named: CommandNames) -> Self:
         self.workspace_id = values["workspace"] or self.destination.workspace or await self._only_workspace()
         named.workspace = self.workspace_id
         return self

@@ -26,7 +26,7 @@ import msgspec
 from aop.base.loops import Loop, Loops
 from aop.ledger.months import make_month_of, root_without_month
 from aop.store.backends import Backend, backend_of, end_backend, write_marker
-from aop.store.company import Company
+from aop.store.batching_window import BatchingWindow
 from aop.store.database import CONNECTION_LOST, Connection
 from aop.store.writable import require_replicated
 
@@ -128,7 +128,7 @@ class GroupCommit(Generic[E, R]):
         self._writes: list[_QueueEntry[E]] = []
         self._probes: list[_QueueEntry[E]] = []
         self._wake = asyncio.Event()
-        self._company = Company(MAX_IN_BATCH)
+        self._company = BatchingWindow(MAX_IN_BATCH)
         self._loop: Loop | None = None
 
     def start(self, loops: Loops, name: str) -> None:

@@ -21,7 +21,7 @@ from aop.serving.edge.response import Response, error_answer
 from aop.serving.edge.routing import Route, RouteAnswer, RouteTable, Spanned, require_path_values
 from aop.store.problems import StoreUnavailable
 from aop.telemetry.spans import Attribute
-from aop.telemetry.tracing import Served, Tracing
+from aop.telemetry.tracing import AnsweredRequest, Tracing
 
 _NO_ERROR = ("", "")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"})
@@ -188,7 +188,7 @@ def _trace(tracing: Tracing, exchange: _Exchange, method: str, started: float, e
         attributes["aop.invocation.id"] = request.invocation_id
     if exchange.code is not None:
         attributes["error.type"] = exchange.code.value
-    served = Served(f"{method} {route.path}", started, ended, attributes, exchange.status >= 500)
+    served = AnsweredRequest(f"{method} {route.path}", started, ended, attributes, exchange.status >= 500)
     tracing.served(span, served, request.phases)
 
 

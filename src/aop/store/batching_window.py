@@ -1,7 +1,7 @@
-"""Whether what is written or read next has company, and how long it waits for it.
+"""How long what is written or read next waits for others, so that one statement serves them together.
 
 Calls that came in together get to the store within a few turns of the loop. A statement costs PostgreSQL for one row
-about what it costs for thirty, so they wait for each other. Behind lone ones nobody waits.
+about what it costs for thirty, so they wait for each other. After lone ones no one waits.
 """
 
 import asyncio
@@ -10,16 +10,16 @@ from typing import Final
 
 _TURNS: Final = 4
 _MAX_TURNS: Final = 24
-# With several workers a group of one is often followed by one of many: so many lone ones in a row end company.
+# With several workers a group of one is often followed by one of many: after so many lone ones in a row no one waits.
 _LONE_GROUPS: Final = 8
 # A group with less than half of what large ones had waits as long again.
 _LARGE: Final = 16
 _FORGOTTEN: Final = 0.9
 
 
-class Company:
+class BatchingWindow:
     def __init__(self, enough: int) -> None:
-        """Nobody waits for more than `enough`."""
+        """A group of `enough` waits for no more."""
         self._enough = enough
         self._groups_expected = 0
         self._large = 0.0
@@ -30,7 +30,7 @@ class Company:
         self._large = max(count, self._large * _FORGOTTEN)
 
     async def gather(self, waiting: Sized) -> None:
-        """Returns at once without company, else when turns bring no more of it."""
+        """Returns at once after lone ones, else when turns of the loop bring no more."""
         if not self._groups_expected:
             return
         await self._while_more_come(waiting)
