@@ -8,7 +8,7 @@ _WRITABLE = frozenset({"read-write", "primary"})
 
 
 def single_host_urls(text: str) -> Sequence[str]:
-    """In the order of the hosts, and without `target_session_attrs`: whoever connects looks for the writable one.
+    """In the order of the hosts, and without `target_session_attrs`: the store looks for the writable one itself.
 
     The reason of a ValueError repeats nothing of the URL, which holds a password.
     """

@@ -12,7 +12,7 @@ NAME = "agent-operating-platform"
 """Not `aop`, which is a package of somebody else on the index."""
 
 NOT_ON_PYPI = "the package is not on PyPI: `./dev wheel` in a clone of the project builds this file"
-"""For everybody who is told to install it, where the file is not known."""
+"""For every message that says to install it, where the file is not known."""
 
 _WHEEL = f"file:///PATH/agent_operating_platform-{__version__}-py3-none-any.whl"
 _INSTALLERS = {"uv-receipt.toml": "uv tool install --force", "pipx_metadata.json": "pipx install --force"}

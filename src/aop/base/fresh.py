@@ -1,4 +1,4 @@
-"""One value for all who ask, found again when it has become old, by one of them at a time."""
+"""One value for all callers, made again when it has become old, by one of them at a time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -68,7 +68,7 @@ def new_random_id(prefix: str) -> str:
 
 
 def new_request_id() -> str:
-    """Of a JSON-RPC request. Nobody guesses 96 random bits, so an answer that bears them was made for this request.
+    """Of a JSON-RPC request. 96 random bits cannot be guessed, so an answer that bears them was made for this request.
 
     Every event of a stream repeats them, therefore they are not more.
     """

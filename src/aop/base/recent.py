@@ -12,7 +12,7 @@ V = TypeVar("V")
 class RecentlyUsed(Generic[K, V]):
     """As many as two limits allow: a number of them, and an amount of memory. What was used longest ago gives way.
 
-    `keep` says what a value weighs; one that is too heavy alone is not kept.
+    `keep` says what a value weighs; one that is too heavy alone is not stored.
     """
 
     def __init__(self, max_bytes: int = sys.maxsize, *, max_items: int = sys.maxsize) -> None:
@@ -41,14 +41,14 @@ class RecentlyUsed(Generic[K, V]):
             self._bytes -= freed
 
     def forget(self, key: K) -> V | None:
-        """The value that was kept until now."""
+        """The value that was stored until now."""
         value, freed = self._kept.pop(key, (None, 0))
         self._bytes -= freed
         return value
 
 
 class TtlCache(Generic[K, V]):
-    """Each value holds for the same time from the `now` that it was kept with, which may be before it was stored."""
+    """Each value holds for the same time from the `now` of its `keep`, which may be before it was stored."""
 
     # Not made of a RecentlyUsed: a token is looked up here for every request, and one call less is worth these lines.
     def __init__(self, seconds: float, *, max_items: int = 10_000) -> None:

@@ -40,6 +40,6 @@ def _context_of(path: Path, source: str) -> ssl.SSLContext:
 
 
 def unreachable(gateway: str, failed: ConnectFailed) -> Unreachable:
-    """Whoever meets this error often set another address than intended, so it names the one that was tried."""
+    """Often another address is set than intended, so the error names the one that was tried."""
     text = f"no connection to the Gateway at {gateway}: {why_failed(failed)}"
     return Unreachable(text, _TRUST if is_untrusted(failed) else None)

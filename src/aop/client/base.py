@@ -24,7 +24,7 @@ class BaseClient:
     `token` is the access token, or a function that gives it (or an awaitable of it) before every request. Without one,
     only what anyone may read and sign-in can be called; every other call raises TokenNeeded. `timeout` is in seconds
     and bounds a call from its beginning to the end of its answer; invocations and challenge completions may take as
-    long as the platform lets them unless told otherwise.
+    long as the platform lets them unless `timeout` of the call says otherwise.
 
     `ca` is a PEM file with the certificate authorities to trust instead of the certifi roots; without it SSL_CERT_FILE
     of the environment is one. `tls` is a whole context in the place of both.

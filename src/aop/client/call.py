@@ -57,8 +57,8 @@ class _Items(msgspec.Struct, Generic[T], frozen=True, rename="camel", forbid_unk
 def json_of(kind: type[T], *, strict: bool = True) -> Read[T]:
     """Reads exactly that document, with nothing missing, repeated or unknown.
 
-    Without `strict` a repeated name inside a value that is kept as its bytes is not looked for. That search may take as
-    long as a unit can not wait, and whoever reads those bytes makes it again.
+    Without `strict` a repeated name inside a value that stays in bytes is not looked for. That search may take as
+    long as a unit can not wait, and the reader of those bytes makes it again.
     """
     hashable: Any = kind
     decoder: msgspec.json.Decoder[T] = _decoder(hashable)

@@ -33,7 +33,7 @@ class Client(AsyncOperations):
     ) -> Release:
         """Registers the Card, binds and proves its endpoint, creates the Release and publishes it.
 
-        Can be repeated after any failure: what is done already is found and used, and only the rest is done. Each step
+        Can be repeated after any failure: what is done already is used, and only the rest is done. Each step
         is handed to `on_step` when it is done; an error that it raises stops before the next step.
 
         - `proofs` serves the proof of a challenge, such as `proof_folder(path)`. Without it ProofNeeded is raised when

@@ -211,7 +211,7 @@ class ProofNeeded(ClientError):
 class ProofNotServed(ClientError):
     """The proof was not found at its `url`, so the platform did not fetch it and the challenge is unused.
 
-    `problem` says what was found there instead.
+    `problem` says what is there instead.
     """
 
     def __init__(self, url: str, problem: str) -> None:

@@ -34,7 +34,7 @@ class IdentityCalls:
 
     @operation("POST", "/v1/me/tokens", 201)
     def create_my_token(self, label: str, *, days: int | None = None) -> Call[NewAccessToken]:
-        """A further token of the caller. Its text is told only here; `expires_at` says how long it may live.
+        """A further token of the caller. Its text is returned only here; `expires_at` says how long it may live.
 
         >>> made = client.create_my_token("build server", days=1)
         >>> client.revoke_my_token(made.token_id).label

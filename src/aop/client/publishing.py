@@ -130,14 +130,14 @@ class PublishOptions:
 
 @dataclass(frozen=True)
 class Publishing:
-    """One run. Each step is done once: what an earlier run has done is found and used."""
+    """One run. Each step is done once: what an earlier run has done is used."""
 
     client: AsyncOperations
     card: Document
     options: PublishOptions
 
     async def steps(self) -> AsyncGenerator[PublishStep, None]:
-        """Whoever iterates closes it: a proof is served only while the generator is open."""
+        """The caller closes it: a proof is served only while the generator is open."""
         async with aclosing(self._all_steps()) as steps:
             try:
                 async for step in steps:

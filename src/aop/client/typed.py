@@ -44,7 +44,7 @@ class Result(Generic[M]):
 def reader_of(kind: type[M]) -> ReadValue[M]:
     """For msgspec Structs, dataclasses, TypedDicts, plain types such as `list[int]`, and pydantic models.
 
-    TypeError for a type of no such kind: it is told before anything is sent.
+    TypeError for a type of no such kind, before anything is sent.
     """
     hashable: Any = kind
     return _reader(hashable)

@@ -89,7 +89,7 @@ class WorkspaceCalls:
 
     @operation("DELETE", _CALLER)
     def remove_caller(self, workspace_id: str, principal_id: str) -> Call[WorkspaceCaller]:
-        """Ends what `add_caller` allowed, for every call that is authorized from now on. The record is kept."""
+        """Ends what `add_caller` allowed, for every call that is authorized from now on. The record stays."""
         return Call(json_of(WorkspaceCaller), _caller(workspace_id, principal_id))
 
     @operation("POST", _INSTALLATIONS, 201)
@@ -143,7 +143,7 @@ class WorkspaceCalls:
 
     @operation("DELETE", _INSTALLATION)
     def uninstall_agent(self, workspace_id: str, installation_id: str) -> Call[Installation]:
-        """Ends an Installation and returns its record, which is kept."""
+        """Ends an Installation and returns its record, which stays."""
         return Call(json_of(Installation), _installation(workspace_id, installation_id))
 
 

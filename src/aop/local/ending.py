@@ -10,7 +10,7 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def on_ending(act: Callable[[], None]) -> None:
     """Calls `act` at each of them, in the running event loop.
 
-    Whoever starts the program with nohup wants it to outlive the terminal, so a hang-up that is ignored stays ignored.
+    A program that was started with nohup is to outlive the terminal, so a hang-up that is ignored stays ignored.
     """
     loop = asyncio.get_running_loop()
     for number in _NUMBERS:

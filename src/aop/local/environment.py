@@ -92,7 +92,7 @@ class Addresses:
 
 @dataclass(frozen=True)
 class LocalSettings:
-    """Everything decided for one run: environment and origin of each unit, and what other programs may be told."""
+    """Everything decided for one run: environment and origin of each unit, and what other programs may know."""
 
     environments: Mapping[str, Mapping[str, str]]
     origins: Mapping[str, str]
@@ -192,7 +192,7 @@ def _sockets(folder: Path, caller: Mapping[str, str]) -> Mapping[str, str]:
 def _allow_list(
     addresses: Addresses, allowed: Sequence[str], caller: Mapping[str, str], development: Sequence[int]
 ) -> list[str]:
-    """A unit that listens on a development port stays out of it: nobody may publish the platform as an Agent."""
+    """A unit that listens on a development port stays out of it: the platform cannot be published as an Agent."""
     units = {one.port for one in addresses.units.values()}
     own = [address.text for address in addresses.agents]
     own += [f"{_LOOPBACK}:{port}" for port in development if port not in units]

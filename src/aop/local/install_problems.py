@@ -1,4 +1,4 @@
-"""Why an installation failed, in one sentence: read from what the installer said."""
+"""Why an installation failed, in one sentence: read from the output of the installer."""
 
 import re
 import shlex

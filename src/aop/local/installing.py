@@ -38,7 +38,7 @@ _FEW_RETRIES = {
 
 
 class StoppedByOther(SetupFailed):
-    """Another step failed; that one is told."""
+    """Another step failed; the message is of that one."""
 
 
 class SetupProgress:
@@ -107,7 +107,7 @@ class SetupProgress:
 
     @contextmanager
     def alone(self, descriptor: int, what: str) -> Iterator[None]:
-        """Holds the lock on an open file or folder; waits for whoever has it, and says so."""
+        """Holds the lock on an open file or folder; waits until it is free, and says so."""
         if not try_lock(descriptor):
             self(f"waiting for {what}, which another command does")
             with self.step(f"waiting for {what}"):
@@ -169,7 +169,7 @@ class SetupProgress:
 
 
 def _last_line(output: int) -> str:
-    """What an installer said last, so that a reader sees it move."""
+    """The last output of an installer, so that a reader sees it move."""
     start = max(0, os.fstat(output).st_size - _TAIL_BYTES)
     text = without_colours(os.pread(output, _TAIL_BYTES, start).decode(errors="replace"))
     lines = (line.strip() for line in reversed(text.replace("\r", "\n").split("\n")))

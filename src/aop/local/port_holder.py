@@ -10,7 +10,7 @@ _LISTENS = "0A"
 
 
 def port_holder(port: int) -> str | None:
-    """For people, like `process 4711 (python)`. None where nobody listens, or the process belongs to somebody else."""
+    """For people, like `process 4711 (python)`. None where no process listens, or one of another user."""
     sockets = set(_listening(port))
     if not sockets:
         return None

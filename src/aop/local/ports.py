@@ -54,7 +54,7 @@ def store_ports(folder: DataFolder, ports: Ports) -> None:
 class Listeners:
     """The listening sockets of one platform, made before anything starts and handed to the units.
 
-    They stay open while a unit is down, so nobody else can take its port, and nobody else can answer there.
+    They stay open while a unit is down, so no other program can take its port or answer there.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Listeners:
         raise PortTaken(f"no port from {default} upwards is free on {_HOST}")
 
     def open(self, users: Sequence[tuple[ListenAddress, str]], folder: DataFolder) -> None:
-        """These and no others: nobody would answer there. A user is the setting that moves the address, or what is to
+        """These and no others: no unit would answer there. A user is the setting that moves the address, or what is to
         listen there."""
         first: dict[ListenAddress, str] = {}
         for address, user in users:

@@ -33,7 +33,7 @@ class LineTerminal:
     def __init__(self, out: TextIO, *, coloured: bool, max_silence: float = _MAX_SILENCE) -> None:
         self.coloured = coloured
         self.while_silent: Callable[[], Line] | None = None
-        """What to show whenever nothing was shown for a while; None when nobody waits for anything."""
+        """What to show whenever nothing was shown for a while; None when no one waits for anything."""
         self._out = out
         self._max_silence = max_silence
         self._lines: queue.Queue[Line | None] = queue.Queue(_WAITING_LIMIT)

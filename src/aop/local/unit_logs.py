@@ -1,4 +1,4 @@
-"""The logs of supervised units: every line to a file, the same line readably to the terminal, the last ones kept."""
+"""The logs of supervised units: every line to a file, the same readably to the terminal, the last ones in memory."""
 
 import asyncio
 import os
@@ -51,7 +51,7 @@ class UnitLogs:
         self._step, self._began = "starting", time.monotonic()
 
     def begin_start(self) -> None:
-        """From now on somebody waits: what is going on is told again when nothing else is."""
+        """From now on a person waits: what is going on is shown again when nothing else is."""
         self.shows_requests = False
         self.terminal.while_silent = self._still
 

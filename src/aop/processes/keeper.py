@@ -1,4 +1,4 @@
-"""Keeps a process running, and waits for several that are kept until one of them cannot be."""
+"""Keeps a process running, and waits for several such processes until one of them cannot run."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -8,7 +8,7 @@ from typing import Any
 async def keep_running(run: Callable[[], Awaitable[int]], pause_after: Callable[[int], float | None]) -> None:
     """Runs a process again after a pause each time that it ends, until this is cancelled.
 
-    `run` returns its exit code. `pause_after` raises when it cannot be kept, and returns None when it stays down: the
+    `run` returns its exit code. `pause_after` raises when it cannot run again, and returns None when it stays down: the
     task does not end then, because its end is that of all the others.
     """
     while True:

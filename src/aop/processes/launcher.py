@@ -16,7 +16,7 @@ _FIRST_HANDED_ON = 3
 
 
 def _death_signal_request() -> Callable[[int], object]:
-    """Found before the change of user, which may put the interpreter's own files out of reach."""
+    """Looked up before the change of user, which may put the interpreter's own files out of reach."""
     if sys.platform != "linux":
         return lambda _: None
     import ctypes  # noqa: PLC0415  not needed, and not always there, elsewhere

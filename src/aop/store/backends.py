@@ -1,4 +1,4 @@
-"""Backends of the server by their own names: found again from another connection, ended, and known to be over.
+"""Backends of the server by their own names: another connection can look for one, end it, and see that it has ended.
 
 And writes that change nothing, which show what the server can still do.
 """

@@ -32,8 +32,8 @@ class GroupedReads(Generic[K, R]):
 
     def begin(self, key: K) -> "asyncio.Future[R | None]":
         """The same without a coroutine: one step less on the way of every call. The statement of a lone
-        call leaves in the next turn of the loop. Whoever does not wait for the answer cancels it, and takes nobody
-        else's away."""
+        call leaves in the next turn of the loop. A caller that no longer waits cancels the answer, which takes it from
+        no other caller."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[R | None] = loop.create_future()
         self._waiting.append((key, answer))
@@ -42,7 +42,7 @@ class GroupedReads(Generic[K, R]):
         return answer
 
     async def close(self) -> None:
-        """Nobody may ask any more; who still waits is cancelled."""
+        """No read may be requested any more; those that wait are cancelled."""
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait({self._reading})

@@ -72,7 +72,7 @@ async def connect_writable(url: str, **options: Any) -> StoreConnection:
 
 
 class LeaderWatch:
-    """Meets a leader that was promoted while the former one, which nobody has fenced, still answers every session."""
+    """Meets a leader that was promoted while the former one, which is not fenced, still answers every session."""
 
     def __init__(self, url: str, *, timeout: float, **options: Any) -> None:
         self._hosts = _hosts_of(url)
@@ -80,7 +80,7 @@ class LeaderWatch:
 
     @property
     def is_needed(self) -> bool:
-        """One host has nobody beside it."""
+        """With one host there is no other leader."""
         return self._hosts.are_several
 
     async def turn(self) -> None:
@@ -131,7 +131,7 @@ class _Hosts:
         return found[0] == self._newest[0] and found < self._newest
 
     def _writable(self, state: Any) -> Leader:
-        """A node of an older timeline was the leader once, and what it has recorded since is nobody's."""
+        """A node of an older timeline was the leader once, and what it has recorded since is lost."""
         if state["read_only"] or state["timeline"] is None:
             raise NotWritable("the node is a standby or read-only")
         found = state["cluster"], int(state["timeline"], 16)

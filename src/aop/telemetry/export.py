@@ -32,7 +32,7 @@ _AT_A_TIME = 32
 
 
 class NotTaken(Exception):
-    """The collector is out of reach, too slow, or said no; the text is for the log."""
+    """The collector is out of reach, too slow, or refused; the text is for the log."""
 
 
 class Collector:

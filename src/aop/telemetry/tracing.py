@@ -13,7 +13,7 @@ from aop.telemetry.spans import Attribute, Attributes, EndedSpan, OpenSpan, Span
 Take = Callable[[Sequence[EndedSpan]], None]
 _BILLION = 1_000_000_000
 _REPEATED = ("aop.invocation.id", "aop.agent.id", "aop.agent.name", "aop.agent.version", "aop.capability")
-"""Said on each phase too, because tools search spans one by one."""
+"""On each phase too, because tools search spans one by one."""
 
 
 @dataclass(frozen=True, slots=True)

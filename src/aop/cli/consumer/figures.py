@@ -71,7 +71,7 @@ def _outcomes(counts: CallCounts) -> list[tuple[str, Cell | None]]:
 
 
 def _numbers(counts: CallCounts) -> tuple[str, ...]:
-    """Everything that ended without a result failed for whoever called."""
+    """For the caller everything that ended without a result failed."""
     return str(counts.calls), str(counts.running), str(counts.failed + counts.timed_out)
 
 

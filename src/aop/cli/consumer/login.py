@@ -147,7 +147,7 @@ async def _tried(out: Output, found: Destination) -> tuple[str, list[str]]:
 
 
 def _before(gateway: str | None, saved: Profile | None, environment: Mapping[str, str]) -> Profile:
-    """The profile as it was. What was kept of another Gateway is nothing of this one."""
+    """The profile as it was. What was saved for another Gateway is not used for this one."""
     named = gateway or (saved.gateway if saved else environment.get(GATEWAY, _LOCAL_GATEWAY))
     address = unit_address(named, "a Gateway")
     return saved if saved is not None and saved.gateway == address else Profile(address)
@@ -159,7 +159,7 @@ def _saved_path(ca: Path | None) -> str | None:
 
 
 def _console(named: str | None, before: Profile, environment: Mapping[str, str]) -> str | None:
-    """What is named now, was kept before, or runs on this machine beside that Gateway."""
+    """What is named now, was saved before, or runs on this machine with that Gateway."""
     text = named or environment.get(CONSOLE)
     if text is not None:
         return unit_address(text, "a Console")
@@ -185,7 +185,7 @@ async def _redeemed(out: Output, found: Destination, console: str | None) -> Sec
 
 
 async def _ended(out: Output, kept: Profile, token: Secret, *, required: bool) -> bool:
-    """Whether the token was revoked. Unless it must be, a Gateway that does not answer keeps nobody from leaving."""
+    """Whether the token was revoked. Unless it must be, a Gateway that does not answer does not stop the logout."""
     found = Destination(kept.gateway, token, "aop logout", ca=Path(kept.ca) if kept.ca else None)
     try:
         with as_problems(found), out.working("revoking the token"):

@@ -156,7 +156,7 @@ async def _show(platform: InWorkspace, found: _Upgrade) -> None:
 
 
 async def _difference_lines(platform: InWorkspace, current: Installation, old: Any, new: Any) -> list[Line]:
-    """Answers that nobody can give now do not keep an owner from upgrading; people are told that there are none."""
+    """Without answers an owner can still upgrade; a note says that there are none."""
     compared = platform.client.read_agent_compatibility(
         current.agent_id, new["version"], from_version=current.installed_version
     )

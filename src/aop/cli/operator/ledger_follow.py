@@ -70,7 +70,7 @@ def _require_passing(error: ClientError, platform: ServingWorkspace) -> None:
 
 
 def _write(page: EventPage) -> None:
-    """Whole lines in one piece. Nothing is told to be written before the system has it."""
+    """Whole lines in one piece. The position moves only when the system has them."""
     lines = b"".join(msgspec.json.encode(item) + b"\n" for item in page.items)
     sys.stdout.buffer.write(lines)
     sys.stdout.buffer.flush()

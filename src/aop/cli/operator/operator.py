@@ -16,7 +16,7 @@ from aop.store.store_check import require_version
 
 
 async def suspend_on_store(release_id: str, data: Path | None) -> Release:
-    """The Gateway's own transition and its errors; nobody owns the Release here."""
+    """The Gateway's own transition and its errors, for a Release of any owner."""
     url = control_plane_database(data)
     try:
         require_path_values({"releaseId": release_id})

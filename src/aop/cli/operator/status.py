@@ -49,7 +49,7 @@ def _is_well(found: PlatformStatus) -> bool:
 
 
 def _router(router: RouterState) -> list[Line]:
-    """Nothing of one that could not be asked: the lines above have said so."""
+    """Nothing for one that did not answer: the lines above say so."""
     if router.status is RouterHealth.UNAVAILABLE:
         return []
     lag = router.sequence

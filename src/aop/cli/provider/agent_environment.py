@@ -77,7 +77,7 @@ class _Environment:
 def python_of(directory: Path, out: Output, progress: SetupProgress | None = None) -> Path:
     """The interpreter of DIR/.venv, which is made or brought up to date when requirements.txt has changed.
 
-    Whoever calls it in a thread ends it with the progress that it gave.
+    A caller that runs it in a thread ends it by the progress that it passed.
     """
     environment = _Environment(directory, _requirements(directory), _checkout())
     if environment.is_ready():

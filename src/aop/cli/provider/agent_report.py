@@ -1,4 +1,4 @@
-"""What `aop agent check` found, for people: what matters first, and one row for many of one kind."""
+"""The results of `aop agent check` for people: what matters first, and one row for many of one kind."""
 
 from collections.abc import Sequence
 from typing import Any

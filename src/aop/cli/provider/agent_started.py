@@ -57,7 +57,7 @@ async def started_agent(out: Output, project: AgentProject, subject: Subject) ->
 
 
 async def _begun(project: AgentProject, environment: Mapping[str, str], log: IO[bytes]) -> Child:
-    """Its log is kept back: what the check found is what counts."""
+    """Its log is not shown: the results of the check are what counts."""
     command = (project.python, "-m", project.module)
     try:
         process = await asyncio.create_subprocess_exec(

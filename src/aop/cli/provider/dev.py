@@ -85,7 +85,7 @@ async def _until_stopped(loop: DevelopmentLoop) -> None:
     work = asyncio.create_task(loop.run())
 
     def stop() -> None:
-        """Once: what is tidied up at the end must not be interrupted. Whoever cannot wait ends the Agent at once."""
+        """Once: what is tidied up at the end must not be interrupted. A second Ctrl-C ends the Agent at once."""
         if work.cancelling():
             loop.hurry()
         else:

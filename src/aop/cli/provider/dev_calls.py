@@ -1,4 +1,4 @@
-"""The calls of one Agent, told as they end: Skill, outcome, reason and trace."""
+"""The calls of one Agent, shown as they end: Skill, outcome, reason and trace."""
 
 import asyncio
 
@@ -15,11 +15,11 @@ _MAX_AT_ONCE = 50
 
 
 class EndedCalls:
-    """Each is told once. Calls from before the start are not."""
+    """Each is shown once; calls from before the start are not."""
 
     def __init__(self, platform: InWorkspace) -> None:
         self.agent_id: str | None = None
-        """Whose calls; nobody's until it is known."""
+        """Whose calls; None until the Card was read."""
         self._platform = platform
         self._since = utc_now()
         self._seen: dict[str, None] = {}

@@ -37,7 +37,7 @@ def forget_bytecode(changed: frozenset[Path]) -> None:
 
 
 def _is_left_out(path: Path, root: Path) -> bool:
-    """Hidden files, and what is in hidden folders and environments, are nobody's work."""
+    """Hidden files, and what is in hidden folders and environments, do not count."""
     names = path.relative_to(root).parts
     inside = [root.joinpath(*names[:depth]) for depth in range(1, len(names))]
     return any(name.startswith(".") or name in _LEFT_OUT for name in names) or any(

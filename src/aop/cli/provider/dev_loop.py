@@ -76,7 +76,7 @@ class DevelopmentLoop:
         self._process.kill()
 
     async def _bring(self) -> None:
-        """One state of the folder, as far as it is whole. A problem is told, and the next save tried."""
+        """One state of the folder, as far as it is whole. A problem is shown, and the next save is tried."""
         try:
             read = read_card_file(self._project.folder / CARD)
             if read.card is None:

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 async def to_its_end(step: Coroutine[Any, Any, T], shorten: Callable[[], None] | None = None) -> T:
-    """The outcome of the step. Whoever cancels this waits for the step; `shorten` may bring its end nearer."""
+    """The outcome of the step. A caller that is cancelled waits for the step; `shorten` may bring its end nearer."""
     task = asyncio.create_task(step)
     try:
         return await asyncio.shield(task)

@@ -23,7 +23,7 @@ def named_address(listen: str | None) -> ListenAddress | None:
 
 
 def free_address(local: LocalPlatform | None) -> ListenAddress:
-    """The usual one where none is free: whoever listens there says so."""
+    """The usual one where none is free; opening it then says who listens there."""
     return next(free_addresses(local), DEVELOPMENT_ADDRESS)
 
 

@@ -31,7 +31,7 @@ class Destination:
     gateway: str
     token: Secret
     source: str
-    """Where these were found, in words."""
+    """Where these come from, in words."""
     profile: str | None = None
     local: LocalPlatform | None = None
     workspace: str | None = None

@@ -1,4 +1,4 @@
-"""Which extra of the distribution a command needs, and what is said when it is missing; needs no package itself."""
+"""Which extra of the distribution a command needs, and the message when it is missing; needs no package itself."""
 
 from aop.base.distribution import install_line
 

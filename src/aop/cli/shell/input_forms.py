@@ -55,7 +55,7 @@ async def forms_of(
 
 
 def form_of(schema: Any, pointer: str) -> str | None:
-    """What the schema says of this place itself; None where it says nothing that can be told in words.
+    """What the schema says of this place itself; None where it says nothing that words can express.
 
     >>> form_of({"properties": {"n": {"type": "integer", "minimum": 1}}}, "/n")
     'a whole number, at least 1'

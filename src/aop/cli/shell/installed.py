@@ -1,4 +1,4 @@
-"""What a Workspace has installed, and what a person is told of a Card before they accept it."""
+"""What a Workspace has installed, and what a person reads about a Card before they accept it."""
 
 from collections.abc import Sequence
 

@@ -182,7 +182,7 @@ def _console(file: TextIO) -> Console:
 
 
 def text_of(text: Line) -> Text:
-    """A text; its line breaks are kept."""
+    """A text with its line breaks."""
     return text if isinstance(text, Text) else Text(cleaned(text))
 
 

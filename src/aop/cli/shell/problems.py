@@ -44,7 +44,7 @@ class CommandProblem(Exception):
         self.forms: Mapping[str, str] = {}
         """What belongs at the pointer of a violation, where that is known better than from the contract."""
         self.hint: str | None = None
-        """What the command found out itself, such as names that look alike."""
+        """What the command adds itself, such as names that look alike."""
 
     def expected(self, violation: Violation) -> str | None:
         return expected(violation, self.forms.get(violation.pointer))

@@ -17,7 +17,7 @@ UNAVAILABLE: Final = frozenset({ErrorCode.DEPENDENCY_ERROR, ErrorCode.OVERLOADED
 
 
 async def show_reach(platform: Platform, release_id: str) -> None:
-    """Counts that nobody can give do not keep a provider from ending a Release; people are told."""
+    """Without counts a provider can still end a Release; a note says so."""
     try:
         reach = await platform.waiting("counting", platform.client.read_release_reach(release_id))
     except PlatformError as error:
