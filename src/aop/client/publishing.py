@@ -157,7 +157,10 @@ class Publishing:
             async with aclosing(self._proof_steps(bound.binding)) as steps:
                 async for step in steps:
                     yield step
-            release = await self._create_release(bound.binding)
+            binding = bound.binding
+            release = await self.client.create_release(
+                binding.provider_id, binding.agent_id, binding.version, binding.binding_id
+            )
             yield ReleaseCreated(release)
         else:
             release = await self.client.read_release(entry.release.release_id)
@@ -233,11 +236,6 @@ class Publishing:
                 yield ProofServed(challenge.challenge_url)
             proved = await self.client.complete_challenge(*ids, challenge.challenge_id)
         yield EndpointProved(proved)
-
-    async def _create_release(self, binding: EndpointBinding) -> Release:
-        return await self.client.create_release(
-            binding.provider_id, binding.agent_id, binding.version, binding.binding_id
-        )
 
     async def _last_steps(self, release: Release, entry: CatalogEntry) -> AsyncGenerator[PublishStep, None]:
         if release.state is ReleaseState.PENDING_VERIFICATION:

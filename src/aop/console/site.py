@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import mimetypes
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -79,14 +79,14 @@ def built_folder() -> Path | None:
 def read_site(folder: Path, settings: ConsoleSettings) -> Site:
     secure = security_headers(settings)
     files: dict[str, File] = {}
-    for path in _paths(folder):
+    for path in sorted(folder.rglob("*")):
         name = "/" + path.relative_to(folder).as_posix()
-        if name != f"/{INDEX}":
+        if path.is_file() and path.suffix != _BROTLI and name != f"/{INDEX}":
             smaller = path.with_name(path.name + _BROTLI)
             brotli = smaller.read_bytes() if smaller.is_file() else None
             forever = name.startswith(_HASHED)
             files[name] = _file(path.read_bytes(), _kind(path), secure, forever=forever, brotli=brotli)
-    page = configured(path_text(folder / INDEX), settings)
+    page = configured((folder / INDEX).read_text("utf-8"), settings)
     if _PREVIEW.search(page) is None:
         raise ConsoleNotBuilt(f"{INDEX} has no place for a preview: build the Console again")
     files["/"] = _file(page.encode(), _PAGE, secure, forever=False, brotli=None)
@@ -138,14 +138,6 @@ def security_headers(settings: ConsoleSettings) -> Headers:
         (b"cross-origin-resource-policy", b"same-origin"),
         (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
     )
-
-
-def path_text(path: Path) -> str:
-    return path.read_text("utf-8")
-
-
-def _paths(folder: Path) -> Iterable[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != _BROTLI)
 
 
 def _kind(path: Path) -> str:

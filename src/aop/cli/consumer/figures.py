@@ -54,8 +54,9 @@ def _lines(found: Figures) -> list[Line]:
         return [styled((window, "dim")), _NONE]
     lines = facts(("window", window), ("calls", str(total.counts.calls)), *_outcomes(total.counts))
     if isinstance(total.latency, Latency):
-        names = ("p50", "p90", "p99", "max")
-        lines += facts(*((name, milliseconds(value)) for name, value in zip(names, _times(total.latency), strict=True)))
+        latency = total.latency
+        times = (("p50", latency.p50), ("p90", latency.p90), ("p99", latency.p99), ("max", latency.max))
+        lines += facts(*((name, milliseconds(value)) for name, value in times))
     agents = [(each.agent_id, *_numbers(each.counts)) for each in total.agents]
     if isinstance(total.other_agents, CallCounts):
         agents.append((f"{found.left_out.agents} others", *_numbers(total.other_agents)))
@@ -75,10 +76,6 @@ def _numbers(counts: CallCounts) -> tuple[str, ...]:
     return str(counts.calls), str(counts.running), str(counts.failed + counts.timed_out)
 
 
-def _times(latency: Latency) -> tuple[int, int, int, int]:
-    return latency.p50, latency.p90, latency.p99, latency.max
-
-
 def _failures(found: Figures) -> Sequence[Sequence[Cell]]:
     rows: list[Sequence[Cell]] = []
     for each in found.total.errors:
@@ -93,7 +90,7 @@ def _steps(found: Figures) -> Sequence[Sequence[Cell]]:
     rows: list[Sequence[Cell]] = []
     for each in found.buckets:
         if each.counts.calls:
-            times = _times(each.latency) if isinstance(each.latency, Latency) else None
-            ends = (milliseconds(times[0]), milliseconds(times[2])) if times else ("", "")
-            rows.append((moment(each.start), *_numbers(each.counts), *ends))
+            ends = (each.latency.p50, each.latency.p99) if isinstance(each.latency, Latency) else ()
+            times = [milliseconds(value) for value in ends] or ["", ""]
+            rows.append((moment(each.start), *_numbers(each.counts), *times))
     return rows

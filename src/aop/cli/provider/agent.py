@@ -21,6 +21,7 @@ from aop.cli.provider.agent_report import agreement, document_of, lines_of
 from aop.cli.provider.agent_run import module_of
 from aop.cli.provider.agent_started import AgentProject, started_agent
 from aop.cli.provider.agent_trust import UNTRUSTED, agent_context, ca_of_agent
+from aop.cli.provider.probe import lines_of as differences_of
 from aop.cli.provider.probe import probed, write_report
 from aop.cli.shell import options
 from aop.cli.shell.destination import find_local
@@ -107,7 +108,7 @@ async def _checked(out: Output, subject: Subject, router: Callable[[], SignedRou
         raise CommandProblem(str(probe.problem), code="no_answer", recovery=UNTRUSTED, exit_code=EXIT_UNREACHABLE)
     if probe.silent:
         raise CommandProblem(f"{probe.problem}; start the Agent", code="no_answer", exit_code=EXIT_UNREACHABLE)
-    out.note(*probe.lines())
+    out.note(*differences_of(probe.differences))
     findings = [agreement(probe)]
     _tell(out, findings[0])
     if probe.speaks_0_3:  # every other check needs that

@@ -95,10 +95,9 @@ def agent_settings(
     """The environment of the Agent: the caller's, and what the local platform adds to it."""
     proofs = directory / PROOFS
     proofs.mkdir(mode=0o700, exist_ok=True)
-    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
     supplied = {
         settings.AUDIENCE: endpoint.origin,
-        settings.LISTEN_ADDRESS: f"{host}:{endpoint.port}",
+        settings.LISTEN_ADDRESS: addresses.ListenAddress(endpoint.host, endpoint.port).text,
         settings.CHALLENGE_DIRECTORY: str(proofs),
     }
     if local is not None:

@@ -17,6 +17,7 @@ from aop.agent.guard import settings
 from aop.agent.testing import SignedRouter
 from aop.cli.shell.output import Output
 from aop.cli.shell.problems import CommandProblem
+from aop.net.address_settings import ListenAddress
 from aop.net.origin import Endpoint
 from aop.processes.child import Child
 
@@ -43,9 +44,9 @@ async def started_agent(out: Output, project: AgentProject, subject: Subject) ->
             recovery="stop it, or name its URL to check the Agent that runs",
         )
     router = SignedRouter.new(endpoint.origin, agent_id=card.agent_id, agent_version=card.version)
-    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
+    address = ListenAddress(endpoint.host, endpoint.port).text
     with tempfile.TemporaryDirectory(prefix="aop-check-") as proofs, tempfile.TemporaryFile() as log:
-        own = router.environment(Path(proofs), **{settings.LISTEN_ADDRESS: f"{host}:{endpoint.port}"})
+        own = router.environment(Path(proofs), **{settings.LISTEN_ADDRESS: address})
         child = await _begun(project, {**os.environ, **own}, log)  # noqa: TID251
         try:
             with out.working("starting the Agent"):

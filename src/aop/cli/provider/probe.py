@@ -45,9 +45,6 @@ class Probe:
         """Also where no agent card says anything else."""
         return self.agent is None or A2AVersion.V0_3 in self.agent.speaks
 
-    def lines(self) -> list[Line]:
-        return lines_of(self.differences)
-
     def document(self) -> dict[str, Any]:
         """What the report holds of it."""
         found = {} if self.agent is None else {"speaks": sorted(self.agent.speaks), "agentCard": self.agent.card_url}

@@ -133,19 +133,15 @@ async def _tell(platform: Platform, release: Release) -> None:
 
 def _read(out: Output, file: Path) -> tuple[CardFile, AgentCard]:
     read = read_card_file(file)
-    if read.card is None:
-        raise _broken(out, read)
-    return read, read.card
-
-
-def _broken(out: Output, read: CardFile) -> CommandProblem:
+    if read.card is not None:
+        return read, read.card
     out.note(*lines_of(read))
     problem = CommandProblem(
         f"{read.path} breaks the rules of an Agent Card", code="VALIDATION_ERROR", recovery="correct the Card"
     )
     if out.json:  # people have just seen them, with their lines
         problem.violations = [Violation(found.pointer, found.rule) for found in read.problems]
-    return problem
+    raise problem
 
 
 def _usual_folder(file: Path) -> Path | None:

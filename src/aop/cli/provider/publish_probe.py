@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aop.cli.provider.agent_trust import agent_context
-from aop.cli.provider.probe import Probe, probed, write_report
+from aop.cli.provider.probe import Probe, lines_of, probed, write_report
 from aop.cli.provider.publish_progress import ALLOW
 from aop.cli.shell.destination import Destination
 from aop.cli.shell.output import Output
@@ -36,9 +36,7 @@ class PublishProbe:
     def __init__(self, out: Output, card: AgentCard, choices: ProbeChoices, destination: Destination) -> None:
         self._out = out
         self._card = card
-        self._force = choices.force
-        self._report = choices.report
-        self._wait_seconds = choices.wait_seconds
+        self._choices = choices
         self._destination = destination
         self.other_agent = ""
         """The id of an Agent that answers at the address in the place of this one."""
@@ -51,13 +49,15 @@ class PublishProbe:
             return  # the Binding refuses it, and says why
         refusal = await self._refusal(endpoint)
         with self._out.working(f"waiting for the Agent at {endpoint.canonical}"):
-            probe = await self._answered(endpoint, 0 if self._force or refusal else self._wait_seconds, own_path)
+            probe = await self._answered(
+                endpoint, 0 if self._choices.force or refusal else self._choices.wait_seconds, own_path
+            )
         is_missing = _is_missing(probe, own_path)
-        if self._force or not is_missing:
+        if self._choices.force or not is_missing:
             self._judge(probe)
         if refusal is not None:
             raise refusal
-        if is_missing and not self._force:
+        if is_missing and not self._choices.force:
             start = _START_FRONT if own_path and not probe.silent else _START
             raise CommandProblem(
                 f"{probe.problem}; nothing was registered",
@@ -101,13 +101,13 @@ class PublishProbe:
     def _judge(self, probe: Probe) -> None:
         if probe.agent is not None and probe.agent.card.agent_id != self._card.agent_id:
             self.other_agent = probe.agent.card.agent_id
-        if self._report is not None:
-            write_report(self._out, self._report, probe.document())
+        if self._choices.report is not None:
+            write_report(self._out, self._choices.report, probe.document())
         if probe.problem is not None:
             self._out.note(f"the Agent was not compared with the Card: {probe.problem}")
-        self._out.note(*probe.lines())
+        self._out.note(*lines_of(probe.differences))
         breaking = probe.breaking
-        if breaking and not self._force:
+        if breaking and not self._choices.force:
             raise CommandProblem(
                 f"the running Agent is not what the Card says, and nothing was released: {breaking[0].text}",
                 code="agent_differs",

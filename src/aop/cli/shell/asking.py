@@ -32,14 +32,6 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def confirmed(question: str) -> bool:
-    """Without a terminal the answer is no."""
-    if not sys.stdin.isatty():
-        return False
-    with interruptible():
-        return click.confirm(cleaned(question), err=True)
-
-
 async def confirmed_meanwhile(question: str, show: Callable[[str], None]) -> bool:
     """Whether a person says yes, while the event loop goes on with other work. Without a person the answer is no.
 
@@ -74,15 +66,6 @@ def _is_in_front() -> bool:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except OSError:  # a terminal that starts and stops nobody
         return True
-
-
-def answered(question: str, default: str | None) -> str | None:
-    """What a person types, or the default. Without a terminal there is no answer."""
-    if not sys.stdin.isatty():
-        return None
-    with interruptible():
-        text: str = click.prompt(cleaned(question), default=default or "", show_default=default is not None, err=True)
-    return text.strip() or None
 
 
 def hidden_line(prompt: str) -> str:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import ClassVar, TextIO
 
+import click
 import msgspec
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -15,7 +16,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from aop.cli.shell import options
-from aop.cli.shell.asking import answered, confirmed
+from aop.cli.shell.asking import interruptible
 from aop.cli.shell.narrow import NARROW
 from aop.cli.shell.problems import CommandProblem
 from aop.contracts.text import cleaned, escaped
@@ -123,7 +124,10 @@ class Output:
 
     def confirms(self, question: str) -> bool:
         """Asks the person. Without a terminal, or with --json, the answer is no."""
-        return not self.json and confirmed(question)
+        if self.json or not sys.stdin.isatty():
+            return False
+        with interruptible():
+            return click.confirm(cleaned(question), err=True)
 
     def require_yes(self, yes: bool, question: str, outcome: str) -> None:
         """Unless --yes was given, or the person says yes, the command ends with this outcome."""
@@ -131,8 +135,13 @@ class Output:
             raise CommandProblem(outcome, code="declined", recovery="answer yes, or pass --yes")
 
     def asks(self, question: str, default: str | None) -> str | None:
-        """Asks the person for a text. Without a terminal, or with --json, there is no answer."""
-        return None if self.json else answered(question, default)
+        """What a person types, or the default. Without a terminal, or with --json, there is no answer."""
+        if self.json or not sys.stdin.isatty():
+            return None
+        named = default is not None
+        with interruptible():
+            text: str = click.prompt(cleaned(question), default=default or "", show_default=named, err=True)
+        return text.strip() or None
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:

@@ -65,7 +65,9 @@ def find_account() -> Account:
 def _mapped_account() -> Account | None:
     """A user namespace in which we carry a named, unprivileged number; files stay ours. Not allowed everywhere."""
     unshare = shutil.which("unshare")
-    number = next((uid for uid in (NOBODY, *_named_users()) if uid != 0 and _has_name(uid)), None)
+    number = next(
+        (uid for uid in (NOBODY, *(entry.pw_uid for entry in pwd.getpwall())) if uid != 0 and _has_name(uid)), None
+    )
     if unshare is None or number is None:
         return None
     account = Account(prefix=(unshare, "--user", f"--map-user={number}", f"--map-group={number}", "--"))
@@ -78,7 +80,3 @@ def _has_name(user: int) -> bool:
     except KeyError:
         return False
     return True
-
-
-def _named_users() -> list[int]:
-    return [entry.pw_uid for entry in pwd.getpwall()]
