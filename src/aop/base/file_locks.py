@@ -4,10 +4,10 @@ import fcntl
 from typing import IO
 
 
-def try_lock(file: int | IO[str], *, shared: bool = False) -> bool:
+def try_lock(opened: int | IO[str], *, shared: bool = False) -> bool:
     """At once; False where another process has it."""
     try:
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(opened, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
