@@ -1,4 +1,4 @@
-"""Finds names that use a word the project has given up, and public classes of the product that share one name."""
+"""Reads names and docstrings for words that the project has given up, and finds public classes that share one name."""
 
 import ast
 import re
@@ -12,6 +12,9 @@ from tools.structure import ROOT, statements, tracked
 
 FOLDERS = ("src", "tests", "proof", "interop", "tools", "benchmarks", "agents", "templates")
 _ITS_OWN_NAME = "the name of the thing itself: task, query, filters, request …"
+_ITS_NOUN = "the noun that it is: request, unit, result, row …"
+_EXAMPLE = "Example: "
+"""Stands in the help text of each command, which people at a terminal read and which does not change for a word."""
 
 
 class Word(NamedTuple):
@@ -20,12 +23,19 @@ class Word(NamedTuple):
     pattern: str
     use: str
     within: tuple[str, ...] = FOLDERS
+    kinds: tuple[str, ...] = ()
+    """Of names, such as class; empty for all of them."""
 
 
 class Name(NamedTuple):
     kind: str
     text: str
     line: int
+
+
+def _of_classes(pattern: str, use: str, *rooms: str) -> Word:
+    """For a word that is fine elsewhere. Without rooms, in all of them."""
+    return Word(pattern, use, tuple(f"src/aop/{room}" for room in rooms) or ("src",), ("class",))
 
 
 WORDS = (
@@ -50,7 +60,30 @@ WORDS = (
     Word(r"gates", "GatewayAccess, or access"),
     Word(r"outside", "Environment"),
     Word(r"known|given|wanted|asked", _ITS_OWN_NAME),
+    _of_classes(r"company", "BatchingWindow"),
+    _of_classes(r"moments", "TtlCache"),
+    _of_classes(r"(.*_)?turns", "Yielder, or KeyedLocks"),
+    _of_classes(r"meanwhile", "on_sent"),
+    _of_classes(r"life", "EpochRow"),
+    # A place in a document is one.
+    _of_classes(r"place", "Position, QueueEntry, or depth", "ledger", "router", "control_plane", "serving"),
+    _of_classes(r"recalled|outlook(_.*)?", "what the thing holds"),
+    _of_classes(
+        r"seen(_result)?|learned_calls|judged|said|kept|named|counted|numbered|unnumbered|unended|observed", _ITS_NOUN
+    ),
+    _of_classes(r"served|prepared|surveyed|described|opened|painted", _ITS_NOUN),
 )
+
+PHRASES = (
+    (r"\bwhoever\b", "the caller, or who it is"),
+    (r"(?<!`)\bnobody\b", "no one, or what does not happen"),
+    (r"\b(?:is|are|was|were|be|been|being)(?: \w+)? told\b", "returned, shown, sent, or reported"),
+    (
+        r"\bwhat (?:is|was|were|has been|had been) (?:found|kept|told|said)\b",
+        "what is returned, stored, sent, or written",
+    ),
+)
+"""For docstrings of the product, whose readers know none of our turns of phrase, and what to write instead."""
 
 
 def problems(root: Path, paths: Iterable[Path]) -> Iterator[str]:
@@ -60,8 +93,10 @@ def problems(root: Path, paths: Iterable[Path]) -> Iterator[str]:
         place, tree = path.relative_to(root), ast.parse(path.read_text("utf-8"))
         words = _words_of(place)
         for name in sorted(set(_names(place, tree)), key=lambda name: name.line):
-            if (use := _better(words, name.text)) is not None:
+            if (use := _better(words, name.kind, name.text)) is not None:
                 yield f"{place}:{name.line}: {name.kind} {name.text} uses an old word; write {use}"
+        if place.parts[0] == "src":
+            yield from _phrases(place, tree)
         for found in tree.body if place.parts[0] == "src" else ():
             if isinstance(found, ast.ClassDef) and not found.name.startswith("_"):
                 other = owners.setdefault(found.name, place)
@@ -73,12 +108,28 @@ def _words_of(place: Path) -> tuple[Word, ...]:
     return tuple(word for word in WORDS if any(place.is_relative_to(folder) for folder in word.within))
 
 
+def _phrases(place: Path, tree: ast.Module) -> Iterator[str]:
+    for line, text in sorted(_docstrings(tree)):
+        for pattern, use in () if _EXAMPLE in text else PHRASES:
+            for found in re.finditer(pattern.replace(" ", r"\s+"), text, re.IGNORECASE):
+                said = " ".join(found[0].split())
+                yield f'{place}:{line + text.count(chr(10), 0, found.start())}: a docstring says "{said}"; write {use}'
+
+
+def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Of modules, classes and functions, and those after fields and constants."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+
+
 @cache
-def _better(words: tuple[Word, ...], name: str) -> str | None:
+def _better(words: tuple[Word, ...], kind: str, name: str) -> str | None:
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).strip("_").lower()
     if plain.startswith("test_"):  # a whole sentence
         return None
-    return next((word.use for word in words if re.fullmatch(word.pattern, plain)), None)
+    fitting = (word for word in words if not word.kinds or kind in word.kinds)
+    return next((word.use for word in fitting if re.fullmatch(word.pattern, plain)), None)
 
 
 def _names(place: Path, tree: ast.Module) -> Iterator[Name]:

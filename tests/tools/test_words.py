@@ -102,6 +102,72 @@ def test_every_word_of_the_table_is_refused_with_what_to_write(tmp_path: Path, n
     assert any(problem.endswith(f"write {word.use}") for word in WORDS)
 
 
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("Company", "BatchingWindow"),
+        ("Moments", "TtlCache"),
+        ("PrincipalTurns", "Yielder, or KeyedLocks"),
+        ("Meanwhile", "on_sent"),
+        ("Life", "EpochRow"),
+        ("Outlook", "what the thing holds"),
+        ("OutlookRow", "what the thing holds"),
+        ("_Named", "the noun that it is: request, unit, result, row …"),
+        ("SeenResult", "the noun that it is: request, unit, result, row …"),
+        ("LearnedCalls", "the noun that it is: request, unit, result, row …"),
+    ],
+)
+def test_a_class_of_the_product_is_called_by_a_noun_of_the_field(tmp_path: Path, name: str, use: str) -> None:
+    (problem,) = found_in(tmp_path, {"src/aop/page.py": f"class {name}: ..."})
+    assert problem == f"src/aop/page.py:1: class {name} uses an old word; write {use}"
+
+
+def test_words_that_are_no_names_of_classes_are_free_elsewhere(tmp_path: Path) -> None:
+    free = "def seen(place): ...\nclass NamedMessage:\n    served: int\n    life = 1\nclass SeenInstallation: ...\n"
+    assert found_in(tmp_path, {"src/aop/page.py": free, "tests/page.py": "class Company: ..."}) == []
+
+
+def test_a_place_is_a_class_in_documents_and_a_position_in_a_sequence(tmp_path: Path) -> None:
+    text = "class _Place: ..."
+    (problem,) = found_in(tmp_path, {"src/aop/contracts/page.py": text, "src/aop/ledger/page.py": text})
+    assert problem == "src/aop/ledger/page.py:1: class _Place uses an old word; write Position, QueueEntry, or depth"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('"""For whoever asks."""', 1, "whoever"),
+        ('"""One page.\n\nNobody reads it.\n"""', 3, "Nobody"),
+        ('def read():\n    """The caller is\n    told so."""', 2, "is told"),
+        ('class Page:\n    rows: int\n    """None where people were then told."""', 3, "were then told"),
+        ('LIMIT = 3\n"""Of what is kept."""', 2, "what is kept"),
+    ],
+)
+def test_a_docstring_of_the_product_that_speaks_the_dialect_is_found(
+    tmp_path: Path, text: str, line: int, said: str
+) -> None:
+    (problem,) = found_in(tmp_path, {"src/aop/page.py": text})
+    assert problem.startswith(f'src/aop/page.py:{line}: a docstring says "{said}"; write ')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""The value that was found. It is kept for an hour, unless the caller says otherwise."""',
+        '"""The user `nobody` of the system."""',
+        'ANSWER = "nobody is told"',
+        "# Nobody waits here.",
+        'def share():\n    """Whoever has the link can use it.\n\n    Example: aop share\n    """',
+    ],
+)
+def test_plain_english_comments_values_and_help_texts_are_free(tmp_path: Path, text: str) -> None:
+    assert found_in(tmp_path, {"src/aop/page.py": text}) == []
+
+
+def test_docstrings_outside_the_product_are_free(tmp_path: Path) -> None:
+    assert found_in(tmp_path, {"tests/page.py": '"""Nobody is told."""'}) == []
+
+
 def test_a_word_that_one_room_gave_up_stays_free_in_the_others(tmp_path: Path) -> None:
     (problem,) = found_in(
         tmp_path, {"src/aop/local/logs.py": "class Journal: ...", "src/aop/ledger/log.py": "journal = 1"}
