@@ -91,7 +91,21 @@ def streams(form: Form) -> Iterator[tuple[str, Sequence[dict[str, Any]], Sequenc
     yield "begun by an append", [begun, first, *words[1:], done], chunks, text
     yield "begun by an append, and a whole", [begun, first, *words[1:], whole, done], chunks, text
     yield "twice alike", [begun, words[0], words[0], words[0], done], ["It "], "It "
+    for name, events in snapshots(form, [question, hello]):
+        yield name, [*events, done], ["It is here"] if name.startswith("artifact") else [["It is ", "here"]], "It is here"
+    parts = [form.part("It ")]
+    running = form.task("working", artifacts=[{"artifactId": "a", "parts": parts}])
+    yield "appended to an artifact of a snapshot", [running, *words[1:], done], chunks, text
+    yield "a snapshot, and once more as a whole", [running, form.artifact("It is"), done], ["It is"], "It is"
     yield "nothing", [begun, form.update("working"), done], [], None
+
+
+def snapshots(form: Form, history: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Sequence[dict[str, Any]]]]:
+    """What only a snapshot of the running Task says."""
+    artifact = {"artifactId": "a", "parts": [form.part("It is here")]}
+    yield "artifact of a snapshot", [form.task("working", artifacts=[artifact])]
+    yield "artifact of the second snapshot", [form.task("submitted"), form.task("working", artifacts=[artifact])]
+    yield "history of a snapshot", [form.task("working", history=history)]
 
 
 @pytest.mark.rows("SOUND-10")

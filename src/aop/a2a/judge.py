@@ -150,6 +150,11 @@ class StreamRules:
         self._context_id: str | None = None
         self._message_only = False
         self._artifacts: dict[str, bool] = {}
+        self._snapshot: dict[str, Artifact] = {}
+        """Artifacts of the last snapshot in which the Task still runs. Each becomes a chunk when a piece is appended to it
+        or the Task is completed, because another snapshot or an update may still replace it."""
+        self._history: msgspec.Raw | msgspec.UnsetType = UNSET
+        """That of the last snapshot that had one."""
         self._chunks = 0
         self._working: list[bytes] = []
         """Status messages, while there is no chunk. They are a part of the answer, so its limit is theirs."""
@@ -159,9 +164,10 @@ class StreamRules:
         """The chunks of this event, to be iterated to the end. AgentFault or AgentCanceled ends the Invocation."""
         if isinstance(result, ArtifactUpdate):
             self._bind(result.task_id, result.context_id)
-            self._take_artifact(result)
+            base = self._take_artifact(result)
             self._made_one()
-            return (value_of(result.artifact.parts),)
+            value = value_of(result.artifact.parts)
+            return (value,) if base is None else (value_of(base.parts), value)
         if isinstance(result, Message):
             self._bind_message(result)
             self._made_one()
@@ -204,38 +210,49 @@ class StreamRules:
 
     def _after_state(self, result: Task | StatusUpdate) -> Iterator[bytes]:
         status = result.status
+        if isinstance(result, Task):
+            self._keep_snapshot(result)
         if is_running(status.state, self._task):
             if status.state is TaskState.WORKING and not self._chunks and (said := status.message_or_none) is not None:
                 self._working.append(bytes(said))
             return
         made = self._chunks
-        for artifact in artifacts_of(result) if isinstance(result, Task) else ():
-            if artifact.artifact_id not in self._artifacts:
+        for artifact_id, artifact in self._snapshot.items():
+            if artifact_id not in self._artifacts:
                 made += 1
                 yield value_of(artifact.parts)
         if made == 0:
-            yield from self._last_chunks(result)
+            yield from self._last_chunks(status)
         self.completed = True
 
-    def _last_chunks(self, last: Task | StatusUpdate) -> Iterator[bytes]:
+    def _keep_snapshot(self, task: Task) -> None:
+        if isinstance(task.artifacts, tuple) and task.artifacts:
+            self._snapshot = {artifact.artifact_id: artifact for artifact in task.artifacts}
+        if task.history is not UNSET:
+            self._history = task.history
+
+    def _last_chunks(self, last: TaskStatus) -> Iterator[bytes]:
         """The chunks of a stream that made none: the last Message, else the texts of all that came while it worked."""
-        message = last_message_of(last.status, last.history if isinstance(last, Task) else UNSET)
+        message = last_message_of(last, self._history)
         if message is not None:
             yield value_of_message(message)
             return
         for said in self._working:
             yield from texts_of(read_status_message(said))
 
-    def _take_artifact(self, update: ArtifactUpdate) -> None:
+    def _take_artifact(self, update: ArtifactUpdate) -> Artifact | None:
         """An artifact begins with a base, appended pieces follow, and nothing comes after the last one.
 
-        The last piece need not say so: `completed` closes every artifact.
+        The last piece need not say so: `completed` closes every artifact. Returns a base that only a snapshot had.
         """
-        artifact_id = update.artifact.artifact_id
+        artifact_id, base = update.artifact.artifact_id, None
         is_closed = self._artifacts.get(artifact_id)
+        if update.append is True and is_closed is None and (base := self._snapshot.get(artifact_id)) is not None:
+            is_closed = False
         if update.append is not True and is_closed is not None:
             problem = "an artifact that was sent before is replaced; what was delivered cannot be taken back"
             raise protocol_error(Reason.ARTIFACT_REPLACED, problem)
         if update.append is True and is_closed is not False:
             raise protocol_error(Reason.ARTIFACT_ORDER, "an appended piece without base, or after lastChunk")
         self._artifacts[artifact_id] = update.last_chunk is True
+        return base

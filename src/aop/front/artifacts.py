@@ -12,7 +12,7 @@ import msgspec
 from aop.a2a.dialect import AgentResponse
 from aop.a2a.repetition import EventTemplate
 from aop.a2a.rpc import RequestId, success
-from aop.a2a.v0_3 import Kind, text_of
+from aop.a2a.v0_3 import Kind, AgentArtifact, text_of
 
 _HELD_BYTES: Final = 512
 """The memory that one artifact takes."""
@@ -34,6 +34,8 @@ class StreamedArtifacts:
         self._last: AgentResponse | None = None
         self._digest = hashlib.sha256()
         self._before = self._after = b""
+        self._in_snapshot: set[str] = set()
+        """Those that no update has begun."""
 
     @property
     def held(self) -> int:
@@ -51,10 +53,19 @@ class StreamedArtifacts:
         """What the Router gets of an event that was read; None when it is the whole of what it got in pieces."""
         self._template.forget()
         result = read.result
-        if result is None or result.kind != Kind.ARTIFACT or result.artifact is msgspec.UNSET or read.is_foreign:
+        if result is None or read.is_foreign:
+            return read
+        if result.artifacts is not msgspec.UNSET:
+            for artifact in result.artifacts:
+                self._take_snapshot(artifact)
+        if result.kind != Kind.ARTIFACT or result.artifact is msgspec.UNSET:
             return read
         name, parts = result.artifact.artifact_id, result.artifact.parts
         begun = self._begun.get(name)
+        if begun is not None and name in self._in_snapshot:
+            self._in_snapshot.remove(name)
+            if result.append is not True:  # the Router has delivered nothing of it yet
+                begun = None
         if begun is None:
             self._begun[name] = _added(hashlib.sha256(), parts)
             if result.append is not True:
@@ -77,6 +88,13 @@ class StreamedArtifacts:
             self._template.keep(before, after, str)
             self._before, _, self._after = read.text.partition(found[0])
             self._last = read
+
+    def _take_snapshot(self, artifact: AgentArtifact) -> None:
+        """Pieces may be appended to what only a snapshot of the Task has."""
+        name = artifact.artifact_id
+        if name not in self._begun or name in self._in_snapshot:
+            self._begun[name] = _added(hashlib.sha256(), artifact.parts)
+            self._in_snapshot.add(name)
 
 
 def _added(digest: "hashlib._Hash", parts: Iterable[msgspec.Raw]) -> "hashlib._Hash":

@@ -74,12 +74,15 @@ class Assembly:
         elif result.status is not msgspec.UNSET:
             for artifact in () if result.artifacts is msgspec.UNSET else result.artifacts:
                 self._put(artifact, append=False)
+            history = last_of(result.history, "agent")
+            if history is msgspec.UNSET and self._task is not None:
+                history = self._task.history
             self._task = AgentResult(
                 kind=Kind.TASK,
                 id=result.task or msgspec.UNSET,
                 context_id=result.context_id,
                 status=_copied(result.status),
-                history=last_of(result.history, "agent"),
+                history=history,
             )
             if result.status.state == TaskState.WORKING and not self._artifacts:
                 self._hear(result.status)
