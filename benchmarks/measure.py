@@ -19,6 +19,9 @@ Figure = float | int | str
 Round = Callable[[], Awaitable[float]]
 Peer = Callable[[Connection], None]
 
+_PEER_SECONDS = 120
+"""A busy machine takes long to import everything."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -105,7 +108,7 @@ def peer_process(peer: Peer) -> Iterator[tuple[int, int]]:
     process = context.Process(target=peer, args=(theirs,), daemon=True)
     process.start()
     try:
-        if not ours.poll(20):
+        if not ours.poll(_PEER_SECONDS):
             raise TimeoutError("the peer did not report its port")
         port = ours.recv()
         assert process.pid is not None

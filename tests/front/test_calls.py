@@ -127,6 +127,22 @@ async def test_an_agent_that_was_restarted_is_called_again_at_once(tmp_path: Pat
     assert statuses == [502] * 10
 
 
+@pytest.mark.second_ring
+async def test_a_connection_that_the_agent_may_close_at_any_moment_is_not_used(tmp_path: Path) -> None:
+    """Servers of Agents close an idle connection after 5 seconds or more; a request that meets this is lost."""
+    connections: list[int] = []
+
+    async def answer(received: Received) -> None:
+        connections.append(received.connection)
+        await received.send(echoed(received))
+
+    async with before(tmp_path, answer, limits={"streaming": False}) as (front, _):
+        await front.result("message/send", TEXT)
+        await asyncio.sleep(2.1)
+        await front.result("message/send", TEXT)
+    assert len(set(connections)) == 2
+
+
 async def test_a_dead_agent_is_a_502_and_a_full_front_a_503(tmp_path: Path) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": TEXT}
     async with served_front(tmp_path, "http://127.0.0.1:9/") as front:

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 import uvloop
@@ -10,6 +10,7 @@ import uvloop
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.own_server import own_server
 from aop.net.server import ConnectionEvent, ServerLimits
+from aop.net.server.pace import Pace
 from tests.net.http_wire import RawClient, ServerUnderTest, replying, serving, until
 from tests.support.waiting import generous, patience
 
@@ -126,6 +127,52 @@ async def test_a_reader_that_rested_for_most_of_the_time_is_not_cut_while_it_cat
         await asyncio.sleep(2.9)
         assert not await trickle(reader, 1 << 16, 0.005, 2.0)
         assert not under_test.events
+
+
+def cut_at(taken: Iterable[int]) -> int | None:
+    """The second at which a reader is cut who has taken so many bytes in all at each look, one in two seconds."""
+
+    async def looked() -> int | None:
+        now, cut = iter(taken), list[bool]()
+        pace = Pace(ServerLimits(), lambda: next(now), lambda: cut.append(True))
+        pace.wait()
+        look = 0
+        try:
+            while not cut:
+                look += 2
+                pace._sample()
+        except StopIteration:
+            return None
+        finally:
+            pace.stop()
+        return look
+
+    return asyncio.run(looked())
+
+
+def in_steps(rest: int, rate: int, step: int, looks: int = 60) -> list[int]:
+    """It rests, and then reads so many bytes a second, of which the kernel says only whole steps."""
+    return [max(0, (look * 2 - rest) * rate) // step * step for look in range(looks)]
+
+
+@pytest.mark.rows("SOUND-02")
+def test_a_reader_that_rested_is_judged_by_how_fast_it_reads_on() -> None:
+    fast_enough = {
+        (rest, rate): cut_at(in_steps(rest, rate, 64 << 10))
+        for rest in range(0, 30)
+        for rate in (24_000, 60_000, 200_000)
+    }
+    assert len(fast_enough) == 90
+    assert set(fast_enough.values()) == {None}
+
+
+@pytest.mark.rows("SOUND-02", "SAFE-06")
+def test_a_reader_that_takes_little_is_cut_whether_it_rests_or_not() -> None:
+    assert cut_at([0] * 60) == 36, "three looks more than the window, in which it could have read on"
+    for rate in (1, 1_000, 10_000, 16_000):
+        assert cut_at(in_steps(0, rate, 1)) in range(60, 65), rate
+        assert cut_at(in_steps(29, rate, 1)) in range(60, 67), rate
+    assert cut_at([look // 15 for look in range(60)]) in range(60, 67), "a byte after each rest of half a minute"
 
 
 @pytest.mark.second_ring

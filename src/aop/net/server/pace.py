@@ -11,6 +11,9 @@ End = Callable[[], None]
 
 _SAMPLES: Final = 15
 """In one window. A slow peer is cut at most one fifteenth of the window late."""
+_SAMPLES_TO_RESUME: Final = 3
+"""A reader that rested for a whole window may just have begun to read: TCP says so only once a segment fits its window
+again, which is 64 KiB on loopback, so nearly three seconds at 24 KB/s."""
 
 
 def _nothing() -> None: ...
@@ -68,6 +71,8 @@ class Pace:
     __slots__ = (
         "_cut",
         "_empty_since",
+        "_is_spared",
+        "_late",
         "_loop",
         "_min_bytes",
         "_seconds",
@@ -84,13 +89,17 @@ class Pace:
         self._cut = cut
         self._taken_by: deque[int] = deque(maxlen=_SAMPLES)
         self._empty_since: float | None = None
+        self._late = 0
+        """How many samples found it too slow, and waited for it to read on."""
+        self._is_spared = False
+        """It was too slow once and then read on. It has one window for that, and no second one before it was fast."""
         self._timer: asyncio.TimerHandle | None = None
 
     def wait(self) -> None:
         """Bytes wait from now on, if none did before."""
         # After a longer rest the old samples say nothing: the peer could take nothing where nothing was sent.
-        if self._empty_since is not None and self._loop.time() - self._empty_since > self._seconds:
-            self._taken_by.clear()
+        if self._was_interrupted():
+            self._begin_anew()
         self._empty_since = None
         if self._timer is None:
             self._taken_by.append(self._taken())
@@ -108,16 +117,33 @@ class Pace:
 
     def _sample(self) -> None:
         self._timer = None
-        if self._empty_since is not None and self._loop.time() - self._empty_since > self._seconds:
-            self._taken_by.clear()
+        if self._was_interrupted():
+            self._begin_anew()
             return
         taken = self._taken()
-        # Compared with the sample of one whole window ago; before that the window is not full, and nobody is judged.
-        slow = len(self._taken_by) == _SAMPLES and taken - self._taken_by[0] < self._min_bytes
-        # After a rest it may have had no time for all of that yet.
-        catches_up = slow and taken - self._taken_by[-1] >= self._min_bytes / _SAMPLES
-        if slow and not catches_up and self._empty_since is None:
+        if len(self._taken_by) == _SAMPLES and self._is_too_slow(taken):
             self._cut()
             return
         self._taken_by.append(taken)
         self._timer = self._loop.call_later(self._seconds, self._sample)
+
+    def _is_too_slow(self, taken: int) -> bool:
+        """Compares with the sample of one whole window ago; before that the window is not full, and no one is judged."""
+        if taken - self._taken_by[0] >= self._min_bytes:
+            self._late, self._is_spared = 0, False
+        elif self._empty_since is None:
+            if self._is_spared or self._late == _SAMPLES_TO_RESUME:
+                return True
+            self._late += 1
+            if taken > self._taken_by[-1]:
+                # It rested and reads on. What it took while it rested says nothing of how fast it reads.
+                self._is_spared = True
+                self._taken_by.clear()
+        return False
+
+    def _was_interrupted(self) -> bool:
+        return self._empty_since is not None and self._loop.time() - self._empty_since > self._seconds
+
+    def _begin_anew(self) -> None:
+        self._taken_by.clear()
+        self._late, self._is_spared = 0, False
