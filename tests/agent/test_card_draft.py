@@ -34,7 +34,7 @@ def require_valid(card: Json) -> None:
     assert list(card_violations(raw, card)) == []
 
 
-@pytest.mark.parametrize("mode", ["text", "text/plain"])
+@pytest.mark.parametrize("mode", ["text", "text/plain", "*/*", "*"])
 def test_the_mode_text_is_text_that_the_platform_sends(mode: str) -> None:
     draft = drafted(card_1_0(defaultInputModes=[mode]))
     assert draft.card["skills"][0]["inputSchema"]["type"] == "string"
@@ -77,6 +77,12 @@ def test_both_forms_give_the_same_card_and_the_same_open_points(card: Json) -> N
         ({"skills": []}, "/skills", ["skills", 0, "id"], "chat"),
         ({"skills": [{"id": "Say it!", "name": "Say"}]}, "/skills/0/id", ["skills", 0, "id"], "say-it"),
         ({"skills": [{"id": "a"}, {"id": "a"}]}, "/skills/1/id", ["skills", 1, "id"], "a-1"),
+        (
+            {"defaultInputModes": ["json"], "skills": [{"id": "a"}]},
+            "/skills/0/inputSchema",
+            ["skills", 0, "inputSchema"],
+            {"type": "object"},
+        ),
         (
             {"defaultInputModes": ["application/json"], "skills": [{"id": "a", "examples": ['{"n": 1}', "text"]}]},
             "/skills/0/inputSchema",

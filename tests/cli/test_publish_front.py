@@ -141,3 +141,20 @@ def test_a_front_whose_port_is_taken_writes_nothing_and_names_a_free_one(stack: 
     assert not (tmp_path / "card.json").exists()
     assert f"{taken} is taken by process" in log
     assert int(re.findall(r"--listen 127\.0\.0\.1:(\d+)", log)[0]) in DEVELOPMENT_PORTS
+
+
+@pytest.mark.second_ring
+@pytest.mark.rows("SOUND-11")
+def test_a_front_of_a_file_whose_port_is_taken_says_so_and_names_a_free_one(stack: Stack, tmp_path: Path) -> None:
+    agent, settings = stack.new_id("local:fronted"), tmp_path / "front.json"
+    with foreign_agent(Service()) as service:
+        taken = service.origin.removeprefix("http://")
+        made = ("front", "init", "--to", service.origin, "--http", "--route", "greet=/greet", "--agent-id", agent)
+        arguments = (*made, "--settings", str(settings), "--listen", taken)
+        with program(*arguments, data=stack.platform.data, log=tmp_path / "made") as process:
+            assert process.wait(60) == 0, (tmp_path / "made").read_text()
+        with program("front", "--settings", str(settings), data=stack.platform.data, log=tmp_path / "log") as process:
+            assert process.wait(60) == 1
+    log = (tmp_path / "log").read_text()
+    assert f"{taken} is taken by process" in log
+    assert int(re.findall(r"/listen 127\.0\.0\.1:(\d+), with http", log)[0]) in DEVELOPMENT_PORTS

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from aop.agent.testing import SignedRouter
 from aop.base.settings import SettingsRefused
 from aop.front.app import build
 from aop.front.faults import UpstreamUnavailable
+from aop.front.secrets import Roots, tls_context
 from aop.front.settings import read_front_settings, resolve
 from aop.front.upstream import Upstream, UpstreamRequest
 from aop.net.origin import Endpoint
@@ -180,3 +182,16 @@ async def test_the_environment_adds_a_private_authority_to_the_public_ones(tmp_p
     wrong = settings_of(tmp_path, ROUTER, [behind()])
     with pytest.raises(SettingsRefused, match="PLATFORM_CA_FILE must be a readable file of PEM certificates"):
         resolve(wrong, tmp_path, {"PLATFORM_CA_FILE": "/nowhere.pem"})
+
+
+@pytest.mark.parametrize("named", ["SSL_CERT_FILE", "PLATFORM_CA_FILE"])
+def test_authorities_of_both_names_are_trusted(tmp_path: Path, named: str) -> None:
+    """SSL_CERT_FILE alone is in the place of the public ones, and PLATFORM_CA_FILE always with the others."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    both = {"SSL_CERT_FILE": Authority(tmp_path / "a").roots, "PLATFORM_CA_FILE": Authority(tmp_path / "b").roots}
+    roots = Roots(str(both["SSL_CERT_FILE"]), both["PLATFORM_CA_FILE"])
+    trusted = tls_context(UNSET, tmp_path, roots)
+    assert trusted is not None
+    (own,) = ssl.create_default_context(cafile=str(both[named])).get_ca_certs(binary_form=True)
+    assert own in trusted.get_ca_certs(binary_form=True)

@@ -92,7 +92,8 @@ def streams(form: Form) -> Iterator[tuple[str, Sequence[dict[str, Any]], Sequenc
     yield "begun by an append, and a whole", [begun, first, *words[1:], whole, done], chunks, text
     yield "twice alike", [begun, words[0], words[0], words[0], done], ["It "], "It "
     for name, events in snapshots(form, [question, hello]):
-        yield name, [*events, done], ["It is here"] if name.startswith("artifact") else [["It is ", "here"]], "It is here"
+        found = "It is here" if name.startswith("artifact") else ["It is ", "here"]
+        yield name, [*events, done], [found], "It is here"
     parts = [form.part("It ")]
     running = form.task("working", artifacts=[{"artifactId": "a", "parts": parts}])
     yield "appended to an artifact of a snapshot", [running, *words[1:], done], chunks, text

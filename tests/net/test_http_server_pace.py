@@ -158,9 +158,7 @@ def in_steps(rest: int, rate: int, step: int, looks: int = 60) -> list[int]:
 @pytest.mark.rows("SOUND-02")
 def test_a_reader_that_rested_is_judged_by_how_fast_it_reads_on() -> None:
     fast_enough = {
-        (rest, rate): cut_at(in_steps(rest, rate, 64 << 10))
-        for rest in range(0, 30)
-        for rate in (24_000, 60_000, 200_000)
+        (rest, rate): cut_at(in_steps(rest, rate, 64 << 10)) for rest in range(30) for rate in (24_000, 60_000, 200_000)
     }
     assert len(fast_enough) == 90
     assert set(fast_enough.values()) == {None}

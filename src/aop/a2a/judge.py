@@ -151,8 +151,8 @@ class StreamRules:
         self._message_only = False
         self._artifacts: dict[str, bool] = {}
         self._snapshot: dict[str, Artifact] = {}
-        """Artifacts of the last snapshot in which the Task still runs. Each becomes a chunk when a piece is appended to it
-        or the Task is completed, because another snapshot or an update may still replace it."""
+        """Artifacts of the last snapshot of the Task. Each becomes a chunk when a piece is appended to it or the Task
+        is completed, because until then another snapshot or an update may replace it."""
         self._history: msgspec.Raw | msgspec.UnsetType = UNSET
         """That of the last snapshot that had one."""
         self._chunks = 0

@@ -37,7 +37,7 @@ def secret_headers(found: FrontAuthentication | msgspec.UnsetType, folder: Path)
 
 
 class Roots(NamedTuple):
-    """Authorities that the environment names: in the place of the public ones, or in addition to them."""
+    """Authorities that the environment names: in the place of the public ones, or with them. With both, all count."""
 
     alone: str | None = None
     beside: Path | None = None
@@ -59,9 +59,13 @@ def tls_context(found: FrontTls | msgspec.UnsetType, folder: Path, roots: Roots)
 
 def _trusting(roots: Roots) -> ssl.SSLContext:
     try:
-        if roots.alone is None and (context := beside_public(roots.beside)) is not None:
-            return context
-        return certified_context(None if roots.alone is None else Path(roots.alone))
+        alone = None if roots.alone is None else Path(roots.alone)
+        context = beside_public(roots.beside)
+        if context is None:
+            return certified_context(alone)
+        if alone is not None:
+            context.load_verify_locations(alone)
+        return context
     except OSError as problem:  # ssl.SSLError is one
         raise SecretNotUsable(f"tls: the CA file {roots.alone} cannot be used ({type(problem).__name__})") from None
 

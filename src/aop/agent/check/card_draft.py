@@ -20,6 +20,8 @@ _LIMITS = {"timeoutMs": 60_000, "maxInputBytes": 65_536, "maxOutputBytes": 1_048
 _PARTIAL_VERSION = re.compile(r"v?(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?(?:\.(0|[1-9][0-9]{0,8}))?", re.ASCII)
 _LOCAL_HOSTS = ("localhost", "0.0.0.0", "::", "127.0.0.1", "::1")  # noqa: S104  compared, never bound
 _MAX_EXAMPLES, _MAX_EXAMPLE, _EXAMPLE_DEPTH = 3, 2000, 16
+_TEXT: Final = frozenset({"text", "*/*", "*"})
+_JSON: Final = frozenset({"application/json", "json"})
 _EDGES = re.compile(r"\A[\s\ufeff]+|[\s\ufeff]+\Z")
 
 
@@ -128,15 +130,16 @@ def _skills(found: A2ACard, name: str, points: list[OpenPoint], changed: dict[st
 
 
 def _skill(skill: A2ASkill, skill_id: str, pointer: str, points: list[OpenPoint]) -> dict[str, Any]:
-    # Some frameworks write `text` for text/plain.
-    takes_text = not skill.input_modes or any(mode == "text" or mode.startswith("text/") for mode in skill.input_modes)
-    takes_json = "application/json" in skill.input_modes
+    # Some frameworks write `text` for text/plain and `json` for application/json.
+    modes = set(skill.input_modes)
+    takes_text = not modes or not modes.isdisjoint(_TEXT) or any(mode.startswith("text/") for mode in modes)
+    takes_json = not modes.isdisjoint(_JSON)
     if takes_json:
         only = "it also takes JSON; for objects write their schema" if takes_text else "write the members it needs"
         points.append(OpenPoint(f"{pointer}/inputSchema", only))
     elif not takes_text:
-        modes = _cut(", ".join(skill.input_modes), 120)
-        points.append(OpenPoint(f"{pointer}/inputSchema", f"it takes {modes}, which the platform does not send"))
+        listed = _cut(", ".join(skill.input_modes), 120)
+        points.append(OpenPoint(f"{pointer}/inputSchema", f"it takes {listed}, which the platform does not send"))
     return {
         "id": skill_id,
         "name": _cut(skill.name, 120) or skill_id,

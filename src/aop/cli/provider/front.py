@@ -16,7 +16,7 @@ from aop.agent.guard.settings import DEVELOPMENT_ADDRESS
 from aop.base.settings import SettingsReader, SettingsRefused
 from aop.cli.provider.agent_run import local_platform
 from aop.cli.provider.agent_trust import ca_of_agent
-from aop.cli.provider.front_address import free_address, named_address, opened_address
+from aop.cli.provider.front_address import free_address, named_address, opened_address, opened_for
 from aop.cli.provider.front_setup import (
     FoundBehind,
     Identity,
@@ -105,7 +105,7 @@ def _settings(
         reread = partial(read_front_settings, settings, environment)
         found = reread()
         out.note(*(f"{one.card.agent_id} {one.card.version}: {one.card.protocol.endpoint}" for one in found.agents))
-        return found, chosen["handed"], reread
+        return found, chosen["handed"] or [opened_for(found, local)], reread
     if len(to) != 1 or settings is not None:
         raise UsageProblem("name one Agent with --to, or a file with --settings", "for several: aop front init --to …")
     path: Path = chosen["card"]

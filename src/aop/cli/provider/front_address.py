@@ -9,6 +9,7 @@ from aop.cli.provider.agent_port import free_addresses, port_taken
 from aop.cli.shell.destination import LocalPlatform
 from aop.cli.shell.problems import CommandProblem, UsageProblem
 from aop.contracts.card import AgentCard
+from aop.front.settings import ReadFrontSettings
 from aop.net import address_settings as addresses
 from aop.net.address_settings import ListenAddress
 from aop.net.origin import Endpoint, InvalidEndpoint
@@ -34,17 +35,27 @@ def opened_address(
     expects the usual address."""
     own = _address_of(card)
     wanted = named_address(listen) or own or (DEVELOPMENT_ADDRESS if origin is not None else free_address(local))
+    return wanted, _opened(wanted, card, local, "--listen ", "`protocol.endpoint` of the Card")
+
+
+def opened_for(found: ReadFrontSettings, local: LocalPlatform | None) -> socket.socket:
+    """The address that the settings name."""
+    return _opened(found.listen, found.agents[0].card, local, "/listen ", "`protocol.endpoint` of its Cards")
+
+
+def _opened(
+    wanted: ListenAddress, card: AgentCard | None, local: LocalPlatform | None, setting: str, endpoint: str
+) -> socket.socket:
     try:
-        return wanted, listening_socket(wanted.host, wanted.port)
+        return listening_socket(wanted.host, wanted.port)
     except OSError as problem:
         if problem.errno != errno.EADDRINUSE:
             raise CommandProblem(f"{wanted.text} cannot be listened on: {problem.strerror}") from None
     free = next(free_addresses(local), None)
-    other = "" if free is None else f", or listen elsewhere: --listen {free.text}"
+    other = "" if free is None else f", or listen elsewhere: {setting}{free.text}"
     if free is not None and card is not None:
-        other += f", with {free.origin} in `protocol.endpoint` of the Card"
-    agent_id = "" if card is None else card.agent_id
-    raise asyncio.run(port_taken(wanted, agent_id, f"stop it there{other}"))
+        other += f", with {free.origin} in {endpoint}"
+    raise asyncio.run(port_taken(wanted, "" if card is None else card.agent_id, f"stop it there{other}"))
 
 
 def _address_of(card: AgentCard | None) -> ListenAddress | None:

@@ -128,7 +128,7 @@ class Pace:
         self._timer = self._loop.call_later(self._seconds, self._sample)
 
     def _is_too_slow(self, taken: int) -> bool:
-        """Compares with the sample of one whole window ago; before that the window is not full, and no one is judged."""
+        """Compares with the sample of one whole window ago; before that no one is judged."""
         if taken - self._taken_by[0] >= self._min_bytes:
             self._late, self._is_spared = 0, False
         elif self._empty_since is None:
