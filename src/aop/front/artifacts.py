@@ -12,7 +12,7 @@ import msgspec
 from aop.a2a.dialect import AgentResponse
 from aop.a2a.repetition import EventTemplate
 from aop.a2a.rpc import RequestId, success
-from aop.a2a.v0_3 import Kind, AgentArtifact, text_of
+from aop.a2a.v0_3 import AgentArtifact, Kind, text_of
 
 _HELD_BYTES: Final = 512
 """The memory that one artifact takes."""
@@ -24,7 +24,17 @@ class StreamedArtifacts:
     Streams of words repeat one event with another text: such an event is not read again, only its text is put in.
     """
 
-    __slots__ = ("_after", "_before", "_begun", "_begun_by_append", "_digest", "_last", "_request_id", "_template")
+    __slots__ = (
+        "_after",
+        "_before",
+        "_begun",
+        "_begun_by_append",
+        "_digest",
+        "_in_snapshot",
+        "_last",
+        "_request_id",
+        "_template",
+    )
 
     def __init__(self, request_id: RequestId, begun_by_append: Callable[[], None]) -> None:
         self._request_id = request_id
