@@ -72,14 +72,14 @@ class InvocationRoutes:
         try:
             await asyncio.sleep(0)  # in this turn of the loop the statement leaves
             if not is_checked:
-                checked_value(self._document, raw)
+                checked_value(self._document, raw)  # 3
             require_agreement(request, stream=invocation.stream)
             trace_headers, dispatch = _spanned(request, invocation), new_dispatch(request.trace_id)  # 5
-            authorized = await authorization.for_caller(access, reading)
+            authorized = await authorization.for_caller(access, reading)  # 4
         except BaseException:
             reading.cancel()
             raise
-        sent = dispatch_body(caller, authorized, invocation, dispatch.lineage)
+        sent = dispatch_body(caller, authorized, invocation, dispatch.lineage)  # 6
         answer: RouterAnswer | OpenedStream | None = None
         try:
             with CancelOnDisconnect(request.server.disconnect):  # 6, 7
