@@ -122,10 +122,10 @@ class CallCounter:
 
     def _returned(self, frame: FrameType) -> None:
         self._flush()
-        # A frame that was there before the counting began is none of these.
-        if any(known is frame for known, _ in self._stack):
-            while self._stack.pop()[0] is not frame:
-                pass
+        stack = self._stack
+        if stack and stack[-1][0] is frame:
+            stack.pop()
+        # else it was there before the counting began
 
 
 @cache

@@ -20,7 +20,7 @@ from benchmarks.measure import Figure, Report
 
 KEPT = Path(__file__).resolve().parent.parent / "tests" / "performance" / "calls.json"
 COUNTED, TRACED = 30, 15
-RUNS, CALLS_OF_EACH = 3, 30
+RUNS, CALLS_OF_EACH = 3, 12
 """At many callers: how often it is measured, and the calls of each caller."""
 
 _KINDS = (CALLS, AWAITS, TASKS, TIMERS, STATEMENTS, BYTES, STORE_BYTES)
@@ -84,7 +84,7 @@ async def _together(callers: int, functions: bool) -> Report:
         for _ in range(RUNS):
             counts = await counting.together(callers, count)
             found.append({unit: _summed(counts[unit], functions=functions) for unit in counts})
-    each = [{unit: {what: n / count for what, n in of.items()} for unit, of in one.items()} for one in found]
+    each = [{unit: {what: f"{n / count:.2f}" for what, n in of.items()} for unit, of in one.items()} for one in found]
     columns = [f", run {number}" for number in range(1, RUNS + 1)]
     return Report("calls", f"one Invocation, {callers} callers, mean of {count}", _rows(each, columns))
 
@@ -144,7 +144,7 @@ def _system_calls(found: Sequence[Mapping[str, int]]) -> dict[str, int]:
     return {**_most_common(kept_kinds), _SYSTEM + WAITS: waits.most_common(1)[0][0]}
 
 
-def _rows(found: Sequence[Mapping[str, Mapping[str, float]]], columns: Sequence[str]) -> list[Mapping[str, Figure]]:
+def _rows(found: Sequence[Mapping[str, Mapping[str, Figure]]], columns: Sequence[str]) -> list[Mapping[str, Figure]]:
     names = {what for one in found for of_unit in one.values() for what in of_unit}
     return [
         {"what": what}
