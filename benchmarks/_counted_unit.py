@@ -1,4 +1,4 @@
-"""`python -m benchmarks._counted_unit FD UNIT`: `aop UNIT` on a loop that counts when it is asked to by the socket FD.
+"""`python -m benchmarks._counted_unit FD UNIT`: `aop UNIT` on a loop that counts when the socket FD says so.
 
 The product has no part in this. What the counting itself calls is not counted.
 """
@@ -25,35 +25,35 @@ _TURNS_TO_REST = 16
 
 def main() -> None:
     number, unit = sys.argv[1:]
-    CountedLoop.asking = socket.socket(fileno=int(number))
+    CountedLoop.control = socket.socket(fileno=int(number))
     CountedLoop.counter = CallCounter(unit)
-    uvloop.Loop = CountedLoop  # type: ignore[misc]
+    uvloop.Loop = CountedLoop  # type: ignore[misc]  # a class is a type there, and this is the place to change it
     sys.argv = ["aop", UNITS[unit]]
     sys.exit(aop())
 
 
 class CountedLoop(uvloop.Loop):
-    asking: socket.socket
+    control: socket.socket
     counter: CallCounter
 
     def __init__(self) -> None:
         super().__init__()
         self._held: list[tuple[Any, ...]] | None = None
-        self.add_reader(self.asking, lambda: self._rest(self.asking.recv(1), _TURNS_TO_REST))
+        self.add_reader(self.control, lambda: self._rest(self.control.recv(1), _TURNS_TO_REST))
 
-    def _rest(self, asked: bytes, turns: int) -> None:
+    def _rest(self, command: bytes, turns: int) -> None:
         if turns:
-            self.call_soon(self._rest, asked, turns - 1)
+            self.call_soon(self._rest, command, turns - 1)
             return
-        if asked == HOLD:
+        if command == HOLD:
             self._held = []
-        elif asked == RELEASE:
+        elif command == RELEASE:
             held, self._held = self._held or [], None
             for due in held:
                 self.call_soon(self.counter.fire, *due)
-        counts = self.counter.end() if asked == END else None
-        self.asking.sendall(json.dumps(counts).encode() + b"\n")
-        if asked == BEGIN:
+        counts = self.counter.end() if command == END else None
+        self.control.sendall(json.dumps(counts).encode() + b"\n")
+        if command == BEGIN:
             self.counter.begin()
 
     def create_task(self, coro: Any, **how: Any) -> Any:

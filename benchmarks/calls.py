@@ -102,7 +102,7 @@ async def _figures(counting: CountedPlatform, *, functions: bool) -> dict[str, d
     except NotPermitted:
         pass  # then there are no such rows
     return {
-        unit: _most_common([_summed(one, functions=functions) for one in each[unit]]) | _system_calls(traced[unit])
+        unit: _majority([_summed(one, functions=functions) for one in each[unit]]) | _system_calls(traced[unit])
         for unit in each
     }
 
@@ -126,7 +126,7 @@ def _summed(counts: Counts, *, functions: bool) -> dict[str, int]:
     return dict(summed)
 
 
-def _most_common(found: Iterable[Figures]) -> dict[str, int]:
+def _majority(found: Iterable[Figures]) -> dict[str, int]:
     own = [{what: n for what, n in one.items() if not what.startswith(BACKGROUND)} for one in found]
     seen = Counter(json.dumps(one, sort_keys=True) for one in own)
     same, count = seen.most_common(1)[0]
@@ -141,7 +141,7 @@ def _system_calls(found: Sequence[Mapping[str, int]]) -> dict[str, int]:
         return {}
     kept_kinds = [{_SYSTEM + kind: n for kind, n in one.items() if _is_kept(_SYSTEM + kind)} for one in found]
     waits = Counter(one.get(WAITS, 0) for one in found)
-    return {**_most_common(kept_kinds), _SYSTEM + WAITS: waits.most_common(1)[0][0]}
+    return {**_majority(kept_kinds), _SYSTEM + WAITS: waits.most_common(1)[0][0]}
 
 
 def _rows(found: Sequence[Mapping[str, Mapping[str, Figure]]], columns: Sequence[str]) -> list[Mapping[str, Figure]]:

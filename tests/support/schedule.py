@@ -7,7 +7,10 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped] 
 
 _SHARED = frozenset({"cli", "conformance", "console", "docs"})
 """Folders whose tests share a platform or the sample Agents: a second worker would start all of that again."""
-_FIRST = ("console", "docs", "cli", "proof", "local", "gateway", "loop", "units", "telemetry", "conformance", "router")
+_FIRST = (
+    *("console", "docs", "cli", "proof", "performance", "local", "gateway"),
+    *("loop", "units", "telemetry", "conformance", "router"),
+)
 """Long ones before short ones, so that all workers end at about the same time."""
 
 
