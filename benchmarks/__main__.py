@@ -109,7 +109,8 @@ def _measure(names: Sequence[str], sizes: Sequence[Any], chosen: argparse.Namesp
         print(report.as_json() if chosen.json else report.as_table() + "\n", flush=True)
         if chosen.write and name == _COUNTING:
             benchmark.keep(report)
-        elif chosen.write:
+            continue
+        if chosen.write:
             _pages.keep(report, beside_others=bool(chosen.way))
         kept = kept and all(report.targets.values())
     return 0 if kept else 1

@@ -65,16 +65,17 @@ def differences(unit: str, before: Figures, now: Figures) -> list[str]:
 async def counted() -> Mapping[str, Figures]:
     """What one call of a lone caller runs in each unit."""
     async with counted_platform() as counting:
-        return await _figures(counting, functions=True)
+        return await _figures(counting, functions=False)
 
 
 async def _alone(functions: bool) -> Report:
+    before = kept()
     async with counted_platform() as counting:
         found = await _figures(counting, functions=functions)
-    same_python, targets = kept()["python"] == _version() if KEPT.exists() else False, {}
-    if same_python:
-        changes = [line for unit in found for line in differences(unit, kept()[unit], found[unit])]
-        targets = {"the figures are those of tests/performance/calls.json": not changes}
+    targets = {}
+    if before["python"] == _version():
+        changes = [line for unit in found for line in differences(unit, before[unit], found[unit])]
+        targets = dict.fromkeys(changes, False) or {"as tests/performance/calls.json has it": True}
     return Report("calls", "one Invocation, one caller", _rows([found], [""]), targets)
 
 
