@@ -4,7 +4,7 @@ Workspaces through connections that they share."""
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
@@ -15,13 +15,15 @@ from proof.record import CallResult
 from proof.traffic import Load, Traffic, answering, traffic
 from proof.world import ALLOWED, Plan, World, world_of
 from tests.front.served import SKILL, served_front
-from tests.support.doubled_answers import echoed
+from tests.support.doubled_answers import Say, echoed, http_answer
 from tests.support.loop import CAPABILITY, SPACE, open_skill, published
 from tests.support.nested import ANY_PORT
 from tests.support.peers import Received, listening
 from tests.support.settings import ROUTER_SEED
 
 _OTHER_SPACE: Final = "other-space"
+_SERVICE: Final = "acme:service"
+"""A plain HTTP service, which does not stream."""
 _AT_ONCE: Final = 12
 _MAX_DELAY: Final = 0.02
 _ALLOWED_CODES: Final = frozenset({"A2A_PROTOCOL_ERROR", "AGENT_UNAVAILABLE"})
@@ -36,18 +38,20 @@ class HostileOrigin:
     """Knows every answer that it ever gave to anybody, and does something else with each request."""
 
     random: Random
+    ways: "Mapping[str, _Way]"
+    say: Say = echoed
     met: Counter[str] = field(default_factory=Counter)
     _latest: bytes = b""
     _pending: dict[int, bytes] = field(default_factory=dict)
     _later: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def meet(self, received: Received) -> None:
-        own, latest = echoed(received), self._latest
+        own, latest = self.say(received), self._latest
         self._latest = own
-        way = self.random.choice(sorted(_WAYS))
+        way = self.random.choice(sorted(self.ways))
         self.met[way] += 1
         before = self._pending.pop(received.connection, b"")
-        await _WAYS[way](self, received, before, own, latest or own)
+        await self.ways[way](self, received, before, own, latest or own)
 
     def later(self, received: Received, content: bytes) -> None:
         async def send() -> None:
@@ -96,7 +100,8 @@ class HostileOrigin:
         await received.send(before + _INTERIM + own + _INTERIM)
 
 
-_WAYS: Final = {
+_Way = Callable[[HostileOrigin, Received, bytes, bytes, bytes], Awaitable[None]]
+_WAYS: Final[Mapping[str, _Way]] = {
     way.__name__.replace("_", " "): way
     for way in (
         HostileOrigin.as_it_should,
@@ -110,6 +115,8 @@ _WAYS: Final = {
         HostileOrigin.with_interim_answers,
     )
 }
+_OF_A_SERVICE: Final = {name: way for name, way in _WAYS.items() if "another" not in name and "asked" not in name}
+"""Answers of a plain HTTP service have no ids: the first one on a new connection is the call's own, whosever it is."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +131,8 @@ class JudgedCall:
     @proves(
         "The result of a call is never that of another one, of the same or another Workspace, whatever an Agent's"
         " server sends twice, late or unasked on connections that they share: it is the call's own,"
-        " A2A_PROTOCOL_ERROR or AGENT_UNAVAILABLE, in JSON and stream, directly and behind the front."
+        " A2A_PROTOCOL_ERROR or AGENT_UNAVAILABLE, in JSON and stream, directly and behind the front,"
+        " where it may be a plain HTTP service too."
     )
     def judge(self, found: Findings) -> None:
         result, name = self.result, f"{self.agent_id}, {self.value}, {'stream' if self.stream else 'JSON'}"
@@ -137,22 +145,33 @@ class JudgedCall:
 
 
 async def run(run: Run) -> Findings:
-    found, origin = Findings(), HostileOrigin(run.random)
+    found, origin = Findings(), HostileOrigin(run.random, _WAYS)
+    service = HostileOrigin(run.random, _OF_A_SERVICE, lambda received: http_answer(received.body))
     async with (
         listening(origin.meet) as port,
-        served_front(_folder(run), f"http://127.0.0.1:{port}/behind", seed=ROUTER_SEED) as front,
+        listening(service.meet) as service_port,
+        served_front(_folder(run, "front"), f"http://127.0.0.1:{port}/behind", seed=ROUTER_SEED) as front,
+        served_front(
+            _folder(run, "front-of-service"),
+            f"http://127.0.0.1:{service_port}",
+            "http",
+            seed=ROUTER_SEED,
+            routes=[{"skill": SKILL, "path": "/ask"}],
+            limits={"agent_id": _SERVICE, "streaming": False},
+        ) as front_of_service,
         world_of(run, _PLAN) as made,
     ):
         made.agent.usual = (answering(1),)
         await made.first.owner.workspace(_OTHER_SPACE)
         agents = [(await _installed(made, f"http://127.0.0.1:{port}/{name}"), CAPABILITY) for name in ("one", "two")]
-        agents.append((await _fronted(made, front.card), SKILL))
+        agents += [(await _fronted(made, one.card), SKILL) for one in (front, front_of_service)]
         async with traffic(made, Load(json=2, streams=1, pause=0.02)) as beside:
             calls = await _calls(run, made, agents, run.pick(600, 10_000))
     for one in calls:
         one.judge(found)
     _require_unharmed(found, beside)
     found.hits.update({way: origin.met[way] for way in _WAYS})
+    found.hits.update({f"{way}, by a service": service.met[way] for way in _OF_A_SERVICE})
     codes = Counter(one.result.code or "succeeded" for one in calls)
     found.figures += [Figure(f"calls that ended {code}", count) for code, count in sorted(codes.items())]
     found.figures.append(Figure("answers that met another call", codes["A2A_PROTOCOL_ERROR"], at_least=len(calls) / 50))
@@ -170,8 +189,8 @@ async def _calls(run: Run, made: World, agents: Sequence[tuple[str, str]], count
 
     async def go_on() -> None:
         for number in numbers:
-            space, stream = random.choice([SPACE, _OTHER_SPACE]), random.random() < 0.5
-            (agent_id, skill), value = random.choice(agents), {"of": space, "number": number}
+            space, (agent_id, skill) = random.choice([SPACE, _OTHER_SPACE]), random.choice(agents)
+            stream, value = random.random() < 0.5 and agent_id != _SERVICE, {"of": space, "number": number}
             body = made.first.request(json.dumps(value).encode(), stream=stream, agentId=agent_id, capability=skill)
             async with calling(made.first.gateway.port) as caller:
                 path = f"/v1/workspaces/{space}/invocations"
@@ -182,8 +201,8 @@ async def _calls(run: Run, made: World, agents: Sequence[tuple[str, str]], count
     return calls
 
 
-def _folder(run: Run) -> Any:
-    folder = run.folder / "front"
+def _folder(run: Run, name: str) -> Any:
+    folder = run.folder / name
     folder.mkdir(parents=True)
     return folder
 

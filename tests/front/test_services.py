@@ -46,13 +46,13 @@ async def test_a_plain_http_service_is_called_by_route(tmp_path: Path) -> None:
 
 
 @pytest.mark.rows("SOUND-01")
-async def test_an_answer_that_a_service_sends_twice_reaches_no_other_workspace(tmp_path: Path) -> None:
+async def test_an_answer_that_a_service_sends_twice_reaches_no_other_call(tmp_path: Path) -> None:
     """Its answers have no ids, so a copy that comes after the next request cannot be told from that one's answer."""
     service = Doubling(lambda received: http_answer(received.body))
     routes = [{"skill": SKILL, "path": "/ask"}]
     async with before(tmp_path, service, "http", routes=routes, limits={"streaming": False}) as (front, _):
-        for number, workspace in enumerate(["ws-1", "ws-2", "ws-3"]):
+        for number, workspace in enumerate(["ws-1", "ws-1", "ws-2", "ws-1"]):
             claims = {"workspaceId": workspace}
             found = await front.result("message/send", message({"n": number}), claims=claims)
             assert found["artifacts"][0]["parts"] == [data({"n": number})]
-    assert len(set(service.connections)) == len(service.received) == 3
+    assert len(set(service.connections)) == len(service.received) == 4

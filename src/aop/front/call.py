@@ -92,7 +92,6 @@ class FrontCall(msgspec.Struct, eq=False):
                 self.agent.card.limits.max_output_bytes,
                 (*self._trace_headers(), *self._delegation_headers()),
                 routes.paths[question.skill_id],
-                self.log.context.workspace_id,
             )
             try:
                 with left:

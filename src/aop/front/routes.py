@@ -36,7 +36,8 @@ class HttpRoutes:
             media_type = media_type_of(answer)
             body = await whole_body(answer, held)
         finally:
-            answer.leave()
+            # No connection is kept: answers have no ids, so one that comes twice would be that of the next call.
+            answer.close()
         return TaskState.COMPLETED, _task(TaskState.COMPLETED, *([_part(body, media_type)] if body else []))
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import ssl
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -58,8 +57,6 @@ class UpstreamRequest(msgspec.Struct, gc=False):
     """Those of this request alone."""
     path: str | None = None
     """Below the Agent's address; None for the address itself."""
-    tenant: str = ""
-    """Has connections of its own: where answers have no ids, one that comes twice must not meet somebody else."""
 
     def __repr__(self) -> str:
         return "UpstreamRequest()"
@@ -117,8 +114,6 @@ class Upstream:
         for address in addresses:
             key = address, request.accept, request.path
             target, head = self._heads.find(key) or self._make_head(key)
-            if request.tenant:
-                target = replace(target, tenant=request.tenant)
             if request.headers:
                 head = with_headers(head, request.headers)
             text = with_body(head, request.body)

@@ -55,13 +55,12 @@ class RepeatedHeader(HttpError):
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where to connect: `address` is the literal or the path of a unix socket that is dialed, `host` is what Host and
-    TLS name. A connection that was made for one `tenant` serves no other."""
+    TLS name."""
 
     scheme: str
     host: str
     port: int
     address: str
-    tenant: str = ""
     authority: bytes = field(init=False, repr=False, compare=False)
     _hash: int = field(init=False, repr=False, compare=False)
 
@@ -72,7 +71,7 @@ class Target:
         if not is_host_value(authority):
             raise ValueError("the host cannot stand in a Host header")
         object.__setattr__(self, "authority", authority)
-        object.__setattr__(self, "_hash", hash((self.scheme, self.host, self.port, self.address, self.tenant)))
+        object.__setattr__(self, "_hash", hash((self.scheme, self.host, self.port, self.address)))
 
     def __hash__(self) -> int:  # used twice in every exchange, so it is computed once
         return self._hash
