@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar
 import msgspec
 
 from aop.a2a.rpc import MODES, DataPart, FilePart, RequestId, TextPart, rpc_request
-from aop.a2a.v0_3 import NOT_READ, AgentResult
+from aop.a2a.v0_3 import AgentResult
 from aop.base import json as strict_json
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def with_id_of_caller(text: bytes, own_id: str, request_id: RequestId) -> bytes:
         if _decode(members["id"]) != own_id:
             return _TO_ANOTHER
         strict_json.parse(text, strict_json.AGENT_DEPTH)  # a repeated member would be lost
-    except (*NOT_READ, strict_json.JsonRefused, KeyError):
+    except (*strict_json.NOT_READ, strict_json.JsonRefused, KeyError):
         return text
     return _encode(members | {"id": request_id})
 
@@ -111,7 +111,7 @@ class Dialect:
         """A response to a message method."""
         try:
             return self._response(text, request_id, _read(text), lambda result: AgentResponse.of(text, result))
-        except NOT_READ:
+        except strict_json.NOT_READ:
             return AgentResponse(text)
 
     def read_task(self, text: bytes, request_id: RequestId) -> AgentResponse:

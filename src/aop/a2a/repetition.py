@@ -59,7 +59,7 @@ class EventTemplate:
             # be too deep and cannot repeat a name.
             is_simple = value[0] == _QUOTE or (len(value) <= _VALUE_DEPTH and value.count(b":") < 2)
             read = _decode(value) if is_simple else json.parse(value, _VALUE_DEPTH)
-        except (json.JsonRefused, msgspec.DecodeError, UnicodeDecodeError):
+        except (json.JsonRefused, *json.NOT_READ):
             return None
         return (value, read) if self._type is None or type(read) is self._type else None
 
@@ -128,7 +128,7 @@ class Repetition(EventTemplate):
         try:
             values = [*map(_decode, chunks)]
             is_strict = json.has_lost_nothing(text, values, _VALUE_DEPTH, max(map(len, chunks)))
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
+        except json.NOT_READ:
             return None
         fits = self._type is None or {*map(type, values)} == {self._type}
         return (chunks, values) if is_strict and fits else None

@@ -12,6 +12,8 @@ T = TypeVar("T")
 MODES: Final = ("application/json", "text/plain")
 """The media types of what goes in and what comes out."""
 _ANY_MODE: Final = "*/*"
+_SHOWN: Final = 128
+"""Characters of each end of a long problem."""
 
 
 class RpcFault(Exception):
@@ -175,7 +177,7 @@ def read_envelope(body: bytes) -> RpcRequest:
         return _decode_request(body)
     except msgspec.ValidationError as problem:
         raise _malformed(body, problem) from None
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except strict_json.NOT_READ:
         raise NotJson from None
 
 
@@ -183,7 +185,7 @@ def _malformed(body: bytes, problem: msgspec.ValidationError) -> MalformedReques
     """With the id of the request where it has one, so that the caller finds its request again."""
     try:
         value = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except strict_json.NOT_READ:
         return MalformedRequest()
     if isinstance(value, list):
         return MalformedRequest("Batches are not supported")
@@ -192,14 +194,20 @@ def _malformed(body: bytes, problem: msgspec.ValidationError) -> MalformedReques
     request_id = value.get("id")
     if not isinstance(request_id, str | int | None) or isinstance(request_id, bool):
         return MalformedRequest("The id must be a string, an integer or null")
-    return MalformedRequest(str(problem), request_id=request_id)
+    return MalformedRequest(_shown(problem), request_id=request_id)
 
 
 def read_params(params: msgspec.Raw, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(params, type=kind)
-    except msgspec.DecodeError as problem:
-        raise InvalidParams(str(problem)) from None
+    except strict_json.NOT_READ as problem:
+        raise InvalidParams(_shown(problem)) from None
+
+
+def _shown(problem: Exception) -> str:
+    """It may repeat a value of any length, and then says where that stands."""
+    text = str(problem)
+    return text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]}…{text[-_SHOWN:]}"
 
 
 def rpc_request(request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes:

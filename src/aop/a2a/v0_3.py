@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from aop.base.json import NOT_READ
 from aop.contracts.wire import Wire
 
 
@@ -178,8 +179,6 @@ class _Role(msgspec.Struct, frozen=True):
     role: str = ""
 
 
-NOT_READ: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
-"""What the reading of unjudged bytes may raise."""
 read_part: Final = msgspec.json.Decoder(AgentPart).decode
 read_message: Final = msgspec.json.Decoder(AgentMessage).decode
 _read_text: Final = msgspec.json.Decoder(str).decode

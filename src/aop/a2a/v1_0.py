@@ -11,7 +11,7 @@ import msgspec
 
 from aop.a2a.dialect import AgentResponse, Dialect, MethodNames, Question, RpcAnswer
 from aop.a2a.rpc import DataPart, FilePart, RequestId, TextPart, success
-from aop.a2a.v0_3 import NOT_READ, RUNNING, AgentArtifact, AgentResult, AgentStatus, Kind, last_of
+from aop.a2a.v0_3 import RUNNING, AgentArtifact, AgentResult, AgentStatus, Kind, last_of
 from aop.a2a.versions import VERSION_HEADER, A2AVersion
 from aop.base import json as strict_json
 
@@ -131,7 +131,7 @@ class ProtoDialect(Dialect):
             return self._response(text, request_id, read(text), passed_on)
         except strict_json.JsonRefused:
             return AgentResponse(text)
-        except (*NOT_READ, KeyError):
+        except (*strict_json.NOT_READ, KeyError):
             return AgentResponse(_refused(text))
 
 
@@ -139,7 +139,7 @@ def _refused(text: bytes) -> bytes:
     """As the Router refuses it, whatever it is."""
     try:
         response = _read_any(text)
-    except NOT_READ:
+    except strict_json.NOT_READ:
         return text
     return text if response.result is msgspec.UNSET else success(response.id, b"{}")
 

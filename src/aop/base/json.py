@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from itertools import accumulate
-from typing import NoReturn, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 import msgspec
 
@@ -47,6 +47,9 @@ class JsonRefused(ValueError):
         self.pointer = pointer
 
 
+NOT_READ: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What msgspec raises for a text that it cannot read, where nobody has found that the text is strict."""
+
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
@@ -72,7 +75,7 @@ def parse(body: bytes, max_depth: int = REQUEST_DEPTH) -> object:
         value = _decode(body)
         if has_lost_nothing(body, value, max_depth):
             return value
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except NOT_READ:
         pass  # Why, and whether at all, is for the slow reading to say.
     return parse_slowly(body, max_depth)
 

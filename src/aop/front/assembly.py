@@ -8,7 +8,6 @@ import msgspec
 
 from aop.a2a.rpc import RequestId, success
 from aop.a2a.v0_3 import (
-    NOT_READ,
     AgentArtifact,
     AgentResult,
     AgentStatus,
@@ -18,6 +17,7 @@ from aop.a2a.v0_3 import (
     read_message,
     read_part,
 )
+from aop.base.json import NOT_READ
 from aop.front.faults import UpstreamTooLarge
 
 _ARTIFACT_BYTES: Final = 32

@@ -10,6 +10,7 @@ import msgspec
 from aop.a2a.v0_3 import TaskState
 from aop.a2a.versions import A2AVersion
 from aop.a2a.writing import FORMS, TaskView, encoded_part
+from aop.base.json import NOT_READ
 from aop.front.faults import UpstreamUnavailable, UpstreamUnreadable
 from aop.front.upstream import JSON, Upstream, UpstreamRequest, media_type_of, whole_body
 from aop.serving.unit.held import HeldBytes
@@ -48,7 +49,7 @@ def _part(body: bytes, media_type: bytes) -> bytes:
             return b'{"kind":"data","data":%b}' % bytes(msgspec.json.decode(body, type=msgspec.Raw))
         if media_type.startswith(_TEXT):
             return encoded_part(body.decode("utf-8"))
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except NOT_READ:
         raise UpstreamUnreadable("the body is not what its media type says", body) from None
     raise UpstreamUnreadable("another media type", media_type=media_type or b"application/octet-stream")
 

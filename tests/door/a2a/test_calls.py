@@ -21,6 +21,7 @@ from tests.door.a2a.reading import (
     task_of,
     values_of,
 )
+from tests.support.agent import data
 from tests.support.door_agents import PIECES, A2AAgents
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -197,6 +198,54 @@ async def test_a_body_that_is_no_request_has_its_code(
     headers = [(b"content-type", content_type)]
     reply = await agents.door.unit.ask("POST", path, body, token=agents.door.platform.token, headers=headers)
     assert (reply.status, reply.json["error"]["code"]) == (status, code)
+
+
+DEPTHS = range(900, 1000)
+"""Python 3.11 reads no deeper than its own stack allows, which is somewhere here; what is read later, less deep."""
+
+
+@pytest.mark.rows("SOUND-04")
+@pytest.mark.parametrize(
+    ("method", "members"),
+    [
+        ("message/send", {"message": params({"n": "DEEP"})["message"]}),
+        ("message/send", {"message": {**params()["message"], "parts": [{**data({}), "metadata": "DEEP"}]}}),
+        ("message/send", {**params("hi"), "configuration": {"pushNotificationConfig": {"n": "DEEP"}}}),
+        ("SendMessage", {"message": params(version="1.0")["message"] | {"parts": [{"data": {}, "mediaType": "DEEP"}]}}),
+        ("tasks/get", {"id": "t", "other": "DEEP"}),
+    ],
+    ids=["data", "metadata", "configuration", "media type", "other"],
+)
+async def test_a_body_that_is_nested_as_deep_as_can_be_read_is_no_fault_of_the_door(
+    agents: A2AAgents, method: str, members: dict[str, Any]
+) -> None:
+    path, version = agents.chat.removeprefix(agents.door.unit.origin), b"1.0" if method[0].isupper() else b"0.3"
+    found = set()
+    for depth in DEPTHS:
+        body = rpc(method, members).replace(b'"DEEP"', b"[" * depth + b"]" * depth)
+        headers = [(b"a2a-version", version)]
+        reply = await agents.door.unit.ask("POST", path, body, token=agents.door.platform.token, headers=headers)
+        found.add((reply.status, reply.json["error"]["code"]))
+    assert found <= {(200, -32700), (200, -32602), (200, -32001), (200, -32003)}
+    assert len(found) > 1
+
+
+@pytest.mark.rows("SOUND-04")
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"jsonrpc": "9", "id": "%b"}' % (b"x" * 900_000),
+        b'{"jsonrpc": "9", "id": %b}' % (b"7" * 4_000),
+        b'{"jsonrpc": "%b", "id": 1, "method": "tasks/get"}' % (b"x" * 900_000),
+        rpc("message/send", {"message": {"messageId": "m", "kind": "x" * 900_000, "role": "user", "parts": []}}),
+    ],
+    ids=["id", "number", "jsonrpc", "kind"],
+)
+async def test_a_refusal_does_not_repeat_at_length_what_was_sent(agents: A2AAgents, body: bytes) -> None:
+    path = agents.chat.removeprefix(agents.door.unit.origin)
+    reply = await agents.door.unit.ask("POST", path, body, token=agents.door.platform.token)
+    assert reply.json["error"]["code"] in {-32600, -32602}
+    assert len(reply.body) < 1_000
 
 
 async def test_a_body_beyond_the_limit_is_refused_by_http(agents: A2AAgents) -> None:

@@ -132,6 +132,16 @@ async def test_what_can_not_be_served_is_a_json_rpc_error(
     assert "\u202e" not in error.get("message", "")
 
 
+@pytest.mark.rows("SOUND-04")
+async def test_a_version_that_is_not_spoken_is_not_repeated_at_length(door: OpenDoor) -> None:
+    version = "9" * 15_000
+    meta = {**META, next(iter(META)): version}
+    headers = [(b"mcp-method", b"ping"), (b"mcp-protocol-version", version.encode())]
+    reply = await post(door, request("ping", {"_meta": meta}), *headers)
+    assert (reply.status, reply.json["error"]["code"]) == (400, -32022)
+    assert len(reply.body) < 1_000
+
+
 @pytest.mark.parametrize(
     ("method", "headers", "meta", "status", "code"),
     [

@@ -178,7 +178,7 @@ def _claims(text: bytes) -> CredentialClaims:
         # What is written back as it was read has lost nothing, such as a repeated member: then it is strict JSON.
         if _written(claims) == text:
             return claims
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except strict_json.NOT_READ:
         pass  # Why is for the strict reading to say.
     value = _strict(text, 5)
     if not isinstance(value, dict) or type(value.get("iat")) is not int or type(value.get("exp")) is not int:

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 import msgspec
 
 from aop.base.ids import is_safe_identifier
+from aop.base.json import NOT_READ
 from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
@@ -105,7 +106,7 @@ def _legible(raw: bytes) -> InvocationRequest | None:
         return None
     try:
         invocation = _decode(raw)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except NOT_READ:
         return None
     return invocation if is_safe_identifier(invocation.agent_id) else None
 

@@ -112,8 +112,10 @@ class A2ADoor:
             # A caller that may not come in learns nothing but that, not even how a request must be written.
             await request.caller.workspace()
             data = error_data(fault, {"traceId": request.http.trace_id})
-            named = request_id if fault.request_id is None else fault.request_id
-            return Response(fault.status, failure(named, fault, data), (JSON,))
+            if fault.request_id is not None:
+                with suppress(MalformedRequest):
+                    request_id = _bounded(fault.request_id)
+            return Response(fault.status, failure(request_id, fault, data), (JSON,))
         except GatewayFault as fault:
             if is_answered_by_http(fault):
                 raise

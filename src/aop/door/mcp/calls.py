@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from aop.base.json import NOT_READ
 from aop.client.errors import PlatformError
 from aop.contracts.errors import ErrorCode, Reason, Violation
 from aop.contracts.invocation import StreamEvent
@@ -41,7 +42,7 @@ def skill_input(tool: SkillTool, arguments: msgspec.Raw | msgspec.UnsetType) -> 
     raw = msgspec.Raw(b"{}") if arguments is msgspec.UNSET else arguments
     try:
         members = _members(raw) if tool.wrapped or not bytes(raw).startswith(b"{") else {}
-    except msgspec.DecodeError:
+    except NOT_READ:
         raise ProtocolFault(Fault.PARAMS, "The arguments must be an object") from None
     if not tool.wrapped:
         return raw

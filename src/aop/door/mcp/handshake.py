@@ -14,6 +14,7 @@ from aop.door.mcp.messages import (
     CAPABILITIES,
     HANDSHAKE_VERSIONS,
     INSTRUCTIONS,
+    MAX_ID,
     MODERN_VERSION,
     SERVER_INFO,
     Era,
@@ -93,7 +94,7 @@ def require_modern(message: McpMessage, params: Params, request: Request | None 
             said.append((_NAME_HEADER, "" if params.name is msgspec.UNSET else params.name))
         _require_headers(request, said)
     if meta.version != MODERN_VERSION:
-        data = {"supported": [MODERN_VERSION], "requested": meta.version}
+        data = {"supported": [MODERN_VERSION], "requested": meta.version[:MAX_ID]}
         raise ProtocolFault(Fault.VERSION, "Unsupported protocol version", data)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from aop import __version__
+from aop.base.json import NOT_READ
 
 MODERN_VERSION: Final = "2026-07-28"
 HANDSHAKE_VERSIONS: Final = ("2025-03-26", "2025-06-18", "2025-11-25")
@@ -114,14 +115,14 @@ def read_message(body: bytes) -> McpMessage:
         return _decode_message(body)
     except msgspec.ValidationError:
         raise ProtocolFault(Fault.REQUEST, _NO_REQUEST) from None
-    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError):
+    except NOT_READ:
         raise ProtocolFault(Fault.PARSE, "Parse error") from None
 
 
 def read_params(message: McpMessage) -> Params:
     try:
         return _decode_params(message.raw_params)
-    except msgspec.DecodeError:
+    except NOT_READ:
         raise ProtocolFault(Fault.PARAMS, f"The parameters are not those of {message.method[:64]}") from None
 
 
