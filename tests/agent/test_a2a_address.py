@@ -80,6 +80,15 @@ async def test_an_agent_that_asks_for_a_credential_is_judged_by_its_card(status:
     assert found.checks_callers
 
 
+@pytest.mark.parametrize("said", [b'{"result":"caf\xe9"}', b'{"result":%b%b}' % (b"[" * 9_000, b"]" * 9_000), b"<p>"])
+async def test_an_agent_whose_answer_cannot_be_read_is_judged_by_its_card(said: bytes) -> None:
+    with foreign_agent(ForeignAgent(says=said)) as agent:
+        agent.show(card_0_3())
+        found = await find_agent(agent.origin)
+    assert found.speaks == {A2AVersion.V0_3}
+    assert found.checks_callers is None
+
+
 async def test_nothing_is_sent_to_another_host_that_a_card_names() -> None:
     with foreign_agent(ForeignAgent()) as agent, foreign_agent(ForeignAgent()) as other:
         agent.show(card_0_3(other.origin.replace("127.0.0.1", "127.0.0.2")))

@@ -32,16 +32,18 @@ def good(method: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"error": {"code": -32001 if method in {"tasks/get", "tasks/cancel"} else -32601, "message": "no"}}
 
 
-def app_of(answers: Answers) -> ASGIApp:
+PAGE = b'{"name": "Echo", "url": "http://127.0.0.1/", "skills": []}'
+
+
+def app_of(answers: Answers, page: bytes = PAGE) -> ASGIApp:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] == "GET":
-            found = {"name": "Echo", "url": "http://127.0.0.1/", "skills": []}
-        else:
+        said = page
+        if scope["method"] != "GET":
             request = json.loads((await receive())["body"] or b"{}")
             answer = answers(request.get("method", ""), request.get("params", {}))
-            found = {"jsonrpc": "2.0", "id": request.get("id")} | answer
+            said = json.dumps({"jsonrpc": "2.0", "id": request.get("id")} | answer).encode()
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
-        await send({"type": "http.response.body", "body": json.dumps(found).encode()})
+        await send({"type": "http.response.body", "body": said})
 
     return app
 
@@ -90,6 +92,12 @@ async def test_several_texts_are_tried_as_one_string_and_as_an_array(
     said = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "a"}] * 2}
     async with failed_rows(tmp_path, app_of(changed("message/send", {"result": said})), result=result) as failed:
         assert ("echo: message/send gives a result" not in failed) is is_found
+
+
+@pytest.mark.parametrize("page", [b'{"name":"caf\xe9"}', b'{"name":%b%b}' % (b"[" * 9_000, b"]" * 9_000), b"<p>"])
+async def test_a_public_card_that_cannot_be_read_fails_its_row(tmp_path: Path, page: bytes) -> None:
+    async with failed_rows(tmp_path, app_of(good, page)) as failed:
+        assert set(failed) == {"serves its public card"}
 
 
 async def test_an_agent_without_guard_fails_every_rejection(tmp_path: Path) -> None:

@@ -44,10 +44,12 @@ def card_1_0(url: str = "http://localhost:9999/", **changes: Any) -> Json:
 
 @dataclass
 class ForeignAgent:
-    """`pages` are its GET answers by path: a status and a body. `status` answers each POST when it is not 200."""
+    """`pages` are its GET answers by path: a status and a body. `status` answers each POST when it is not 200, and
+    `says` in the place of a reply."""
 
     methods: Sequence[str] = OLD
     status: int = 200
+    says: bytes | None = None
     pages: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     seen: list[tuple[str, Json]] = field(default_factory=list)
     origin: str = ""
@@ -72,7 +74,8 @@ def foreign_agent(agent: ForeignAgent, port: int = 0, tls: ssl.SSLContext | None
             request = json.loads(self.rfile.read(int(self.headers["content-length"])))
             headers = {name: self.headers[name] for name in ("authorization", "content-type")}
             agent.seen.append((self.path, request | headers))
-            self._answer(agent.status, json.dumps(agent.reply(request)).encode() if agent.status == 200 else b"")
+            said = json.dumps(agent.reply(request)).encode() if agent.says is None else agent.says
+            self._answer(agent.status, said if agent.status == 200 else b"")
 
         def _answer(self, status: int, body: bytes) -> None:
             self.send_response(status)

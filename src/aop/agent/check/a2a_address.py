@@ -248,7 +248,7 @@ def _silent(endpoint: Endpoint, failed: ConnectFailed) -> AgentSilent:
 def _meaning(body: bytes) -> Reply:
     try:
         reply = msgspec.json.decode(body, type=dict[str, Any])
-    except msgspec.DecodeError:
+    except strict_json.NOT_READ:
         return Reply.UNCLEAR
     error = reply.get("error")
     if isinstance(error, dict) and isinstance(error.get("code"), int):

@@ -19,6 +19,7 @@ from aop.agent.check.exchange import AgentExchange, CheckFailed, Write, example,
 from aop.agent.guard.card import PUBLIC_CARD_PATH
 from aop.agent.testing import SignedRequest, SignedRouter
 from aop.base.ids import new_id
+from aop.base.json import NOT_READ
 from aop.contracts.card import AgentCard, Skill
 from aop.net.http import HttpError
 from aop.net.origin import Endpoint
@@ -116,7 +117,7 @@ class AgentCheck:
         answer = await self._exchange.get(PUBLIC_CARD_PATH)
         try:
             card = msgspec.json.decode(answer.body, type=dict[str, Any])
-        except msgspec.DecodeError:
+        except NOT_READ:
             card = {}
         require(
             answer.status == 200 and {"name", "url", "skills"} <= card.keys(), "no public card with name, url, skills"
