@@ -86,6 +86,17 @@ def test_an_agent_of_another_version_is_told_at_once_and_nothing_else_is_tried(a
     assert (written["speaks"], written["checks"][0]["passed"]) == (["1.0"], False)
 
 
+def test_an_agent_without_an_agent_card_is_not_said_to_be_what_its_card_says(
+    alone: Aop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ForeignAgent, "reply", lambda _, request: answering(request))
+    with foreign_agent(ForeignAgent()) as agent:
+        file = card_file(tmp_path, agent.origin)
+        done = alone("agent", "check", agent.origin, "--card", file, "--json", **KEY)
+    assert (done.lines[0]["check"], done.lines[0]["passed"]) == ("is what its Card says", False)
+    assert "/.well-known/agent-card.json answers with status 404" in done.lines[0]["problem"]
+
+
 def test_what_matters_comes_before_the_many_requests_that_an_open_agent_does_not_refuse(
     alone: Aop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,8 @@ _MAX_CREDENTIAL_ROWS = 5
 
 
 def agreement(probe: Probe) -> CheckResult:
+    if probe.problem is not None:
+        return CheckResult(AGREEMENT, f"not compared with the Card: {probe.problem}")
     breaking = probe.breaking
     return CheckResult(AGREEMENT, breaking[0].text if breaking else None)
 
