@@ -11,7 +11,7 @@ from tests.front import proto
 from tests.front.conftest import Fronted, FrontedRouter
 from tests.support import streaming_agent as old
 from tests.support.agent import result_of, saying
-from tests.support.peers import Behaviour, hold
+from tests.support.peers import Behaviour, Received, hold
 
 TASK, CONTEXT = "t-1", "c-1"
 
@@ -206,6 +206,31 @@ async def test_an_answer_that_is_not_of_a2a_1_0_is_refused_and_loses_no_part(fro
         router.agent.behaviour = saying(b'{"jsonrpc":"2.0","id":"%id%","result":{"a":1,"a":2}}')
         assert (await router.reply()).json["reason"] == "not_json"
     assert found == dict.fromkeys(NOT_1_0, (([], "message_shape"), "message_shape"))
+
+
+def with_a_member_twice(*results: dict[str, Any]) -> Behaviour:
+    """Where a member is named in capitals, the one in small letters stands before it."""
+
+    async def behave(request: Received) -> None:
+        await request.send(old.HEAD)
+        for result in results:
+            await old.send_body(request, old.event_of(request, result).replace(b'"PARTS"', b'"parts"'))
+        await request.send(b"0\r\n\r\n")
+
+    return behave
+
+
+@pytest.mark.rows("SOUND-10")
+@pytest.mark.parametrize("append", [False, True])
+async def test_a_member_that_is_there_twice_is_refused_and_not_chosen_from(
+    fronted: Fronted, form: Form, append: bool
+) -> None:
+    begun, done, piece = form.task("submitted"), form.update("completed"), form.artifact("first", append=append)
+    named = next(event["artifact"] for event in (piece, *piece.values()) if "artifact" in event)
+    named["PARTS"] = [form.part("second")]
+    async with fronted(with_a_member_twice(begun, piece, done), form.speaks) as router:
+        assert await _both(router) == ([], "not_json", None)
+        assert (await router.reply()).json["reason"] == "not_json"
 
 
 async def _both(router: FrontedRouter) -> tuple[list[object], str, object]:

@@ -111,7 +111,7 @@ class Dialect:
         """A response to a message method."""
         try:
             return self._response(text, request_id, _read(text), lambda result: AgentResponse.of(text, result))
-        except strict_json.NOT_READ:
+        except (*strict_json.NOT_READ, strict_json.JsonRefused):
             return AgentResponse(text)
 
     def read_task(self, text: bytes, request_id: RequestId) -> AgentResponse:
@@ -121,11 +121,12 @@ class Dialect:
     def _response(
         self, text: bytes, request_id: RequestId, response: RpcAnswer[T], passed_on: Callable[[T], AgentResponse]
     ) -> AgentResponse:
-        """`passed_on` is asked of a result that answers the request."""
+        """`passed_on` is asked of a result that answers the request. JsonRefused when that is no strict JSON."""
         if response.id != request_id:
             return AgentResponse(text)
         if response.result is msgspec.UNSET:
             return AgentResponse(text, refuses=response.error is not msgspec.UNSET)
+        strict_json.parse(text, strict_json.AGENT_DEPTH)  # a repeated member would be lost in what is written anew
         return passed_on(response.result)
 
     def _content(self, question: Question) -> dict[str, Any]:

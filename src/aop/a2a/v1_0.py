@@ -123,7 +123,6 @@ class ProtoDialect(Dialect):
         translate: Callable[[T], AgentResult],
     ) -> AgentResponse:
         def passed_on(received: T) -> AgentResponse:
-            strict_json.parse(text, strict_json.AGENT_DEPTH)  # a repeated member would be lost in translation
             result = translate(received)
             return AgentResponse.of(success(request_id, _encode(result)), result)
 
