@@ -115,6 +115,14 @@ async def test_a_check_that_is_not_done_at_the_deadline_is_ended_with_its_proces
     assert process not in checking.processes()
 
 
+async def test_all_who_wait_for_one_schema_are_refused_by_an_exception_of_their_own(checking: Checking) -> None:
+    await checking.workers.close()
+    schema = text(many_minimums(-1))
+    refused = await asyncio.gather(*(checking.checks.prepared(schema) for _ in range(3)), return_exceptions=True)
+    assert [type(one) for one in refused] == [TooMuchSchemaWork] * 3
+    assert len(set(map(id, refused))) == 3
+
+
 async def test_a_process_that_dies_is_replaced_and_its_job_done_all_the_same(checking: Checking) -> None:
     schema = many_minimums(-1)
     await checking.input(schema, {"x": [1] * 50})

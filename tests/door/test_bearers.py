@@ -110,8 +110,8 @@ async def test_the_gateway_is_asked_once_about_a_bearer_in_some_seconds(door: Op
 class Judge:
     """A Gateway that answers when it is told to."""
 
-    def __init__(self, code: ErrorCode | None = None) -> None:
-        self.code, self.number = code, 0
+    def __init__(self, code: ErrorCode | None = None, trace_id: str | None = None) -> None:
+        self.code, self.trace_id, self.number = code, trace_id, 0
         self.answers = asyncio.Event()
         self.questions: asyncio.Queue[int] = asyncio.Queue()
 
@@ -120,7 +120,9 @@ class Judge:
         self.questions.put_nowait(self.number)
         await self.answers.wait()
         if self.code is not None:
-            raise GatewayFault(self.code)
+            fault = GatewayFault(self.code)
+            fault.trace_id = self.trace_id
+            raise fault
 
 
 def bearer(text: str) -> Bearer:
@@ -170,6 +172,21 @@ async def test_a_refusal_is_remembered_for_a_moment_and_a_failure_never(code: Er
             await judgements.require(bearer("stranger"))
         assert refused.value.code is code
     assert gateway.number == number
+
+
+@pytest.mark.rows("SOUND-03")
+async def test_all_who_wait_for_one_question_are_told_of_its_failure_in_a_fault_of_their_own() -> None:
+    """The trace that the Gateway named is that of the one who asked."""
+    gateway = Judge(ErrorCode.DEPENDENCY_ERROR, "0" * 31 + "1")
+    judgements = Judgements(gateway, 8)
+    (asking,) = await begun(judgements, gateway, ["shared"])
+    waiting = [asyncio.create_task(judgements.require(bearer("shared"))) for _ in range(3)]
+    await asyncio.sleep(0)
+    gateway.answers.set()
+    faults = await asyncio.gather(asking, *waiting, return_exceptions=True)
+    assert all(isinstance(fault, GatewayFault) and fault.code is gateway.code for fault in faults)
+    assert len(set(map(id, faults))) == len(faults)
+    assert [getattr(fault, "trace_id", "") for fault in faults] == [gateway.trace_id, None, None, None]
 
 
 async def test_one_who_leaves_takes_the_question_from_no_other() -> None:

@@ -58,7 +58,7 @@ class SchemaChecks:
         self._max_ns = max_work_ms * 1e6
         self._max_kept_bytes = max_kept_bytes
         self._prepared: RecentlyUsed[bytes, PreparedSchema] = RecentlyUsed(max_kept_bytes)
-        self._preparing: dict[bytes, asyncio.Task[PreparedSchema]] = {}
+        self._preparing: dict[bytes, asyncio.Task[PreparedSchema | None]] = {}
 
     async def require_input(self, schema: bytes, text: bytes, value: object, deadline: float) -> None:
         """InvalidRequest with violations under `/input`, TooMuchSchemaWork, TimeoutError at the deadline.
@@ -115,12 +115,18 @@ class SchemaChecks:
                 task = self._preparing[schema] = asyncio.create_task(self._surveyed(schema))
                 task.add_done_callback(lambda _: self._preparing.pop(schema, None))
             prepared = await asyncio.shield(task)
+            if prepared is None:
+                raise TooMuchSchemaWork
         # One that is too heavy is stored alone: to prepare it for every check would take far longer than the check.
         self._prepared.keep(schema, prepared, min(prepared.weight, self._max_kept_bytes))
         return prepared
 
-    async def _surveyed(self, schema: bytes) -> PreparedSchema:
-        surveyed = await self._run(SurveySchema(schema), SchemaSurvey, len(schema))
+    async def _surveyed(self, schema: bytes) -> PreparedSchema | None:
+        """None if that takes too much work: each of those who wait for it raises an exception of its own."""
+        try:
+            surveyed = await self._run(SurveySchema(schema), SchemaSurvey, len(schema))
+        except TooMuchSchemaWork:
+            return None
         automaton_bytes = surveyed.automaton_bytes
         light = surveyed.compile_ns <= _COMPILED_IN_LOOP_NS and automaton_bytes <= TRIED_BYTES_IN_LOOP
         if not surveyed.locations or not light:

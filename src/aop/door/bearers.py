@@ -41,7 +41,7 @@ class Judgements:
         self._places = places
         self._answers: TtlCache[bytes, bool] = TtlCache(seconds)
         self._accepted: TtlCache[bytes, bool] = TtlCache(_ACCEPTED_SECONDS)
-        self._questions: dict[bytes, asyncio.Task[bool]] = {}
+        self._questions: dict[bytes, asyncio.Task[bool | GatewayFault]] = {}
 
     async def require(self, bearer: Bearer) -> None:
         """A GatewayFault for a bearer that the Gateway refuses, and when it gives no answer."""
@@ -58,12 +58,16 @@ class Judgements:
 
     async def _answer(self, bearer: Bearer) -> bool:
         """Requests of one bearer that come together wait for one question; none of them can end it for the others."""
-        question = self._questions.get(bearer.digest)
+        question = asked_before = self._questions.get(bearer.digest)
         if question is None:
             self._require_place(bearer)
             question = self._questions[bearer.digest] = asyncio.create_task(self._ask(bearer))
             question.add_done_callback(lambda _: self._end(bearer))
-        return await asyncio.shield(question)
+        answer = await asyncio.shield(question)
+        if isinstance(answer, GatewayFault):
+            # The Gateway's trace is that of the one who asked. Each of the others has a fault and a trace of its own.
+            raise answer if asked_before is None else GatewayFault(answer.code, answer.reason)
+        return answer
 
     def _end(self, bearer: Bearer) -> None:
         question = self._questions.pop(bearer.digest)
@@ -76,13 +80,13 @@ class Judgements:
         if len(self._questions) >= places:
             raise Overloaded("bearers that the Gateway is asked about")
 
-    async def _ask(self, bearer: Bearer) -> bool:
+    async def _ask(self, bearer: Bearer) -> bool | GatewayFault:
         now = asyncio.get_running_loop().time()
         try:
             await self._judge(bearer)
         except GatewayFault as fault:
             if fault.code is not ErrorCode.UNAUTHENTICATED:
-                raise
+                return fault
             self._accepted.forget(bearer.digest)
             accepted = False
         else:
