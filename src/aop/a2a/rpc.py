@@ -12,7 +12,7 @@ T = TypeVar("T")
 MODES: Final = ("application/json", "text/plain")
 """The media types of what goes in and what comes out."""
 _ANY_MODE: Final = "*/*"
-_SHOWN: Final = 128
+_EXCERPT_END: Final = 128
 """Characters of each end of a long problem."""
 
 
@@ -194,20 +194,20 @@ def _malformed(body: bytes, problem: msgspec.ValidationError) -> MalformedReques
     request_id = value.get("id")
     if not isinstance(request_id, str | int | None) or isinstance(request_id, bool):
         return MalformedRequest("The id must be a string, an integer or null")
-    return MalformedRequest(_shown(problem), request_id=request_id)
+    return MalformedRequest(_excerpt(problem), request_id=request_id)
 
 
 def read_params(params: msgspec.Raw, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(params, type=kind)
     except strict_json.NOT_READ as problem:
-        raise InvalidParams(_shown(problem)) from None
+        raise InvalidParams(_excerpt(problem)) from None
 
 
-def _shown(problem: Exception) -> str:
+def _excerpt(problem: Exception) -> str:
     """It may repeat a value of any length, and then says where that stands."""
     text = str(problem)
-    return text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]}…{text[-_SHOWN:]}"
+    return text if len(text) <= 2 * _EXCERPT_END else f"{text[:_EXCERPT_END]}…{text[-_EXCERPT_END:]}"
 
 
 def rpc_request(request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes:
