@@ -131,8 +131,8 @@ async def test_an_artifact_that_comes_again_with_another_text_is_replaced(fronte
         form.task("completed"),
     ]
     async with fronted(form.streamed(*again), form.speaks) as router:
-        # In JSON mode nothing was delivered before, so the later one counts.
-        assert await _both(router) == (["one", " two"], "artifact_replaced", "one three")
+        assert await _both(router) == (["one", " two"], "artifact_replaced", None)
+        assert (await router.reply()).json["reason"] == "artifact_replaced"
 
 
 @pytest.mark.rows("SOUND-10")

@@ -156,6 +156,8 @@ def read_kind(raw: bytes, allowed: frozenset[str], kind: object = None) -> Resul
         kind = _kind(raw).kind if kind is None else kind
         if not isinstance(kind, str) or kind not in allowed:
             reason = Reason.MESSAGE_SHAPE if "message" in allowed else Reason.TASK_SHAPE
+            if kind == "artifact-update" and "message" in allowed:
+                reason = Reason.ARTIFACT_REPLACED  # as the front says it, which could not make an answer of the stream
             raise protocol_error(reason, f"the kind of the result is not one of {', '.join(sorted(allowed))}")
         result = _DECODE[kind](raw)
     except msgspec.DecodeError as problem:

@@ -1,10 +1,12 @@
-"""The artifacts of a stream that is passed on: one may begin with an append, and may come once more as a whole.
+"""The artifacts of a stream: one may begin with an append, and may come once more as a whole.
 
-The Router takes neither: a piece has a beginning, and what was delivered cannot be taken back.
+The Router takes neither: a piece has a beginning, and what was delivered cannot be taken back. Whether one answer is
+made of the stream or not, an artifact that comes again with another text is the Router's to refuse.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable
+from enum import Enum, auto
 from typing import Final
 
 import msgspec
@@ -12,10 +14,18 @@ import msgspec
 from aop.a2a.dialect import AgentResponse
 from aop.a2a.repetition import EventTemplate
 from aop.a2a.rpc import RequestId, success
-from aop.a2a.v0_3 import AgentArtifact, Kind, text_of
+from aop.a2a.v0_3 import AgentArtifact, AgentResult, Kind, text_of
 
 _HELD_BYTES: Final = 512
 """The memory that one artifact takes."""
+
+
+class Deviation(Enum):
+    """What an event does to its artifact that the Router does not take."""
+
+    BEGINS_BY_APPEND = auto()
+    REPEATS = auto()
+    REPLACES = auto()
 
 
 class StreamedArtifacts:
@@ -65,11 +75,21 @@ class StreamedArtifacts:
         result = read.result
         if result is None or read.is_foreign:
             return read
-        if result.artifacts is not msgspec.UNSET:
-            for artifact in result.artifacts:
-                self._take_snapshot(artifact)
+        deviation = self.take(result)
+        if deviation is Deviation.REPEATS:
+            return None
+        if deviation is Deviation.BEGINS_BY_APPEND:
+            first = msgspec.structs.replace(result, append=False)
+            return AgentResponse(success(self._request_id, msgspec.json.encode(first)), first, is_last=read.is_last)
+        if deviation is None and result.append is True and result.artifact is not msgspec.UNSET:
+            self._learn(text, read, result.artifact.parts)
+        return read
+
+    def take(self, result: AgentResult) -> Deviation | None:
+        for artifact in () if result.artifacts is msgspec.UNSET else result.artifacts:
+            self._take_snapshot(artifact)
         if result.kind != Kind.ARTIFACT or result.artifact is msgspec.UNSET:
-            return read
+            return None
         name, parts = result.artifact.artifact_id, result.artifact.parts
         begun = self._begun.get(name)
         if begun is not None and name in self._in_snapshot:
@@ -79,15 +99,14 @@ class StreamedArtifacts:
         if begun is None:
             self._begun[name] = _added(hashlib.sha256(), parts)
             if result.append is not True:
-                return read
+                return None
             self._begun_by_append()
-            first = msgspec.structs.replace(result, append=False)
-            return AgentResponse(success(self._request_id, msgspec.json.encode(first)), first, is_last=read.is_last)
+            return Deviation.BEGINS_BY_APPEND
         if result.append is True:
             self._digest = _added(begun, parts)
-            self._learn(text, read, parts)
-            return read
-        return None if _added(hashlib.sha256(), parts).digest() == begun.digest() else read
+            return None
+        is_same = _added(hashlib.sha256(), parts).digest() == begun.digest()
+        return Deviation.REPEATS if is_same else Deviation.REPLACES
 
     def _learn(self, text: bytes, read: AgentResponse, parts: tuple[msgspec.Raw, ...]) -> None:
         """Only an appended piece with one text is repeated."""

@@ -43,7 +43,7 @@ class _Parts:
 
 
 class Assembly:
-    """Artifacts in the order in which they began. A later base of the same artifact replaces the earlier one."""
+    """Artifacts in the order in which they began. A Task may have an artifact that was begun as a whole once more."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -53,7 +53,6 @@ class Assembly:
         """Texts of status messages; None when they are more than the answer may be."""
         self._unreadable: msgspec.Raw | None = None
         """A status message that is none: the Router judges it if nothing else is the result."""
-        self.begun_by_append = False
         self._message: AgentResult | None = None
         self._task: AgentResult | None = None
         self._size = 0
@@ -141,7 +140,6 @@ class Assembly:
             self._count -= len(kept.texts)
             kept = self._artifacts[name] = _Parts()
         elif kept is None:
-            self.begun_by_append = self.begun_by_append or append
             self._working = _Parts()
             kept = self._artifacts[name] = _Parts()
             self._size += len(name) + _ARTIFACT_BYTES

@@ -14,7 +14,7 @@ from aop.a2a.rpc import RequestId
 from aop.a2a.v0_3 import Kind
 from aop.base.ids import new_request_id
 from aop.front.agent import FrontedAgent
-from aop.front.artifacts import StreamedArtifacts
+from aop.front.artifacts import Deviation, StreamedArtifacts
 from aop.front.assembly import Assembly
 from aop.front.faults import UpstreamTooLarge, UpstreamUnreadable, fault_of
 from aop.front.running import RunningCall
@@ -133,8 +133,12 @@ class Conversation(msgspec.Struct, eq=False):
         return seen.text if self._ends(seen) else (await self._followed()).text
 
     async def assembled(self, kept: HeldBytes) -> bytes:
-        """The same of an Agent that streams. `kept`: what the answer is made of."""
+        """The same of an Agent that streams. `kept`: what the answer is made of.
+
+        An event that replaces an artifact is the answer itself: the Router refuses it as it does in a stream.
+        """
         assembly = Assembly(self.agent.card.limits.max_output_bytes)
+        artifacts = StreamedArtifacts(self.request_id, self.agent.begun_by_append)
         seen: AgentResponse | None = None
         try:
             async with aclosing(self.events(collected=True)) as arrivals:
@@ -143,12 +147,12 @@ class Conversation(msgspec.Struct, eq=False):
                         if seen.result is None:
                             return seen.text
                         _require_same_task(seen)
+                        if artifacts.take(seen.result) is Deviation.REPLACES:
+                            return seen.text
                         assembly.take(seen.result)
-                    kept.keep(assembly.held)
+                    kept.keep(assembly.held + artifacts.held)
         except PlainAnswer as plain:
             return plain.seen.text if self._ends(plain.seen) else (await self._followed()).text
-        if assembly.begun_by_append:
-            self.agent.begun_by_append()
         if seen is not None and not seen.is_last and self.call.task_id is not None:
             if self._ends(seen):
                 return seen.text
