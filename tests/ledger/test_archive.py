@@ -248,6 +248,38 @@ async def test_every_change_of_the_file_is_found(stores: DatabaseUrls, tmp_path:
 
 
 @pytest.mark.second_ring
+@pytest.mark.rows("HA-04", "SOUND-13")
+async def test_a_changed_file_does_not_pass_because_its_hashes_were_taken_away(
+    stores: DatabaseUrls, postgres: PostgresForTests, tmp_path: Path
+) -> None:
+    """Before its month is detached, and, with all heads gone too, behind that."""
+    url, month = stores.router, last_month()
+    path = file_of(tmp_path, month)
+    async with writing(url) as written:
+        await two_months(url, written)
+    async with connected(url) as connection, connected(postgres.url(url.rpartition("/")[2])) as owner:
+        await exported(connection, month, path)
+        whole = path.read_bytes()
+        lines = whole.splitlines(keepends=True)
+        forged = b"".join(_sealed_again(lines, lines[5].replace(b'"work"', b'"walk"')))
+        for table in ("tree_tile", "tree_head"):
+            await owner.execute(f"ALTER TABLE ledger.{table} DISABLE TRIGGER USER")
+        for taken_away in ("", "DELETE FROM ledger.tree_head"):
+            change = owner.transaction()
+            await change.start()
+            if taken_away:
+                path.write_bytes(whole)
+                await detached(owner, month, path)
+            await owner.execute(f"DELETE FROM ledger.tree_tile; {taken_away}")
+            path.write_bytes(forged)
+            with pytest.raises(FileWrong, match="tile 0 of the tree is missing"):
+                await verified(owner, path)
+            await change.rollback()
+        with pytest.raises(FileWrong, match="is not the one in the tree"):
+            await verified(owner, path)
+
+
+@pytest.mark.second_ring
 @pytest.mark.rows("SOUND-08")
 async def test_a_line_in_which_a_member_stands_twice_is_refused(stores: DatabaseUrls, tmp_path: Path) -> None:
     """The tree has the last of the two, and a person reads the first."""
