@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from tests.cli.forging import (
     text_of,
 )
 
+VERIFIER = Path(__file__).parents[2] / "docs/guides/aop_verify.txt"
 CALL = an_invocation()
 LEAVES = [*fillers(5), *leaves_of(CALL), *fillers(4)]
 BUNDLE = bundle_of(CALL, 5, LEAVES)
@@ -61,6 +64,19 @@ def test_the_command_refuses_a_file_with_a_member_twice(alone: Aop, tmp_path: Pa
     utf16 = tmp_path / "utf16.json"
     utf16.write_bytes(json.dumps(BUNDLE).encode("utf-16"))
     assert alone("verify", str(utf16)).code == 1
+
+
+@pytest.mark.rows("SOUND-08")
+def test_the_program_alone_paints_nothing_of_a_member_on_the_terminal(tmp_path: Path) -> None:
+    """Its own lines are all that a person sees, whatever the bearer calls a member."""
+    evil = "\r\x1b[2Kthe head is the one that you named\x1b[8m\u202e\ud800"
+    member = json.dumps({evil: 1})[1:-1]
+    file = kept_in(tmp_path / "forged.json", f"{{{member},{member}}}")
+    found = subprocess.run([sys.executable, str(VERIFIER), file], capture_output=True, check=False)  # noqa: S603
+    said = found.stderr.decode()
+    assert (found.returncode, found.stdout, said.count("\n")) == (1, b"", 1)
+    assert said.startswith("WRONG: `\\r\\x1b[2Kthe head") and "stands twice" in said
+    assert said.rstrip("\n").isprintable()
 
 
 @pytest.mark.rows("SOUND-08")

@@ -227,7 +227,8 @@ def main() -> int:
         proof = None if given.consistency is None else read(given.consistency.read_bytes())
         print("\n".join(verify(read(given.bundle.read_bytes()), given.head, proof)))  # noqa: T201
     except FAULTS as wrong:
-        sys.exit(f"WRONG: {wrong}")
+        # The names of members are in it, and those are the bearer's own: nothing of them may paint over the terminal.
+        sys.exit("WRONG: " + "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in str(wrong)))
     return 0
 
 
