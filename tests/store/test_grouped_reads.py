@@ -23,7 +23,7 @@ class Squares:
     def __init__(self) -> None:
         self.statements: list[Sequence[int]] = []
         self.begun = asyncio.Event()
-        self.fault: Exception | None = None
+        self.fault: BaseException | None = None
         self.query = "SELECT number, number * number AS square FROM unnest($1::integer[]) AS number WHERE number >= 0"
 
     async def read(self, connection: Connection, numbers: Sequence[int]) -> Mapping[int, int]:
@@ -86,6 +86,19 @@ async def test_an_unforeseen_fault_is_told_to_all_who_asked(database: Database) 
     assert all(isinstance(failure, LookupError) for failure in told)
     assert told[0] is not told[1], "each raises it in its own place"
     assert [str(failure) for failure in told] == ["a row of another shape"] * 2
+
+
+@pytest.mark.rows("SOUND-05")
+async def test_a_read_that_is_cancelled_from_within_lets_nobody_wait_for_ever(database: Database) -> None:
+    squares = Squares()
+    squares.fault = asyncio.CancelledError()
+    reads = GroupedReads(database, squares.read)
+    async with patience():
+        told = await asyncio.gather(reads.get(1), reads.get(2), return_exceptions=True)
+    assert [type(failure) for failure in told] == [StoreUnavailable] * 2, "nobody who asked was cancelled"
+    squares.fault = None
+    async with patience():
+        assert await reads.get(5) == 25, "the next one is served again"
 
 
 async def test_closing_lets_nobody_wait_for_ever(database: Database) -> None:

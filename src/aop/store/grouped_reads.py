@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from aop.store.batching_window import BatchingWindow
 from aop.store.database import SERVER_LOST, Connection, Database, translated
+from aop.store.problems import StoreUnavailable
 
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
@@ -26,6 +27,7 @@ class GroupedReads(Generic[K, R]):
         self._waiting: list[tuple[K, asyncio.Future[R | None]]] = []
         self._reading_now: Sequence[tuple[K, asyncio.Future[R | None]]] = ()
         self._reading: asyncio.Task[None] | None = None
+        self._closing = False
 
     async def get(self, key: K) -> R | None:
         return await self.begin(key)
@@ -43,6 +45,7 @@ class GroupedReads(Generic[K, R]):
 
     async def close(self) -> None:
         """No read may be requested any more; those that wait are cancelled."""
+        self._closing = True
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait({self._reading})
@@ -60,6 +63,12 @@ class GroupedReads(Generic[K, R]):
             keys = list(dict.fromkeys([key for key, _ in batch])) if len(batch) > 1 else [batch[0][0]]
             try:
                 found = await self._found(keys)
+            except asyncio.CancelledError:
+                if self._closing:
+                    raise
+                # Out of the read alone. Whoever waits was not cancelled, and the next batch is read as well.
+                _tell_all(batch, StoreUnavailable("CancelledError"))
+                continue
             except Exception as fault:  # noqa: BLE001  whatever it is, everyone who waits gets it
                 _tell_all(batch, fault)
                 continue
