@@ -18,7 +18,12 @@ def write_whole(path: Path, content: bytes, mode: int = 0o666) -> None:
 def put_in_place(written: Path, place: Path) -> None:
     """A file whose content is on the disk already. The folder is synced too: the name is in the folder alone."""
     written.replace(place)
-    folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
+    sync_folder(place.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Behind the making of a file in it."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
     finally:

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from aop.base.durable_files import write_whole
+from aop.base.durable_files import sync_folder, write_whole
 from aop.cli.shell.output import Output
 from aop.cli.shell.problems import CommandProblem, UsageProblem, file_problems
 from aop.contracts.signed_note import NoteRefused, NoteSigner, TreeCheckpoint, text_signed_by
@@ -36,6 +36,7 @@ def watch_key(out: Output, file: Path, name: str) -> None:
             made.write(f"{signer.text}\n")
             made.flush()
             os.fsync(made.fileno())
+        sync_folder(file.parent)
     except NoteRefused as wrong:
         raise UsageProblem(f"--name: {wrong}") from None
     except FileExistsError:

@@ -9,6 +9,7 @@ import click
 from click.exceptions import Exit
 
 from aop.base.clock import now_text
+from aop.base.durable_files import sync_folder
 from aop.cli.operator.ledger_checkpoints import CheckpointFolder
 from aop.cli.shell import options
 from aop.cli.shell.output import Output
@@ -131,10 +132,12 @@ async def watch(
 
 
 def _append(file: Path, line: str) -> None:
-    with file_problems(file, "written"), file.open("a", encoding="ascii") as heads:
-        heads.write(line)
-        heads.flush()
-        os.fsync(heads.fileno())
+    with file_problems(file, "written"):
+        with file.open("a", encoding="ascii") as heads:
+            heads.write(line)
+            heads.flush()
+            os.fsync(heads.fileno())
+        sync_folder(file.parent)
 
 
 def _last(file: Path) -> HeadRow | None:

@@ -10,6 +10,7 @@ from tempfile import NamedTemporaryFile
 import msgspec
 
 from aop.base.canonical import canonical, digest
+from aop.base.durable_files import put_in_place
 from aop.base.json import parse
 from aop.base.semver import Version
 from aop.cli.shell.card_findings import CardFile, read_card_file
@@ -141,9 +142,9 @@ def _write(path: Path, content: bytes) -> None:
                 new.flush()
                 os.fsync(new.fileno())
                 os.fchmod(new.fileno(), stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644)
-                Path(new.name).replace(file)
+                put_in_place(Path(new.name), file)
             except BaseException:
-                Path(new.name).unlink()
+                Path(new.name).unlink(missing_ok=True)
                 raise
     except OSError as problem:
         raise _not_written(path, problem) from None

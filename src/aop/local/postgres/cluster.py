@@ -8,6 +8,7 @@ import signal
 from hashlib import sha256
 from pathlib import Path
 
+from aop.base.durable_files import write_whole
 from aop.local.postgres.account import Account
 from aop.local.postgres.binaries import Binaries
 from aop.local.problems import PostgresUnusable
@@ -69,14 +70,13 @@ class Cluster:
         if self.files.exists():
             shutil.rmtree(self.files)
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(self.home / "superuser", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(24))
+        write_whole(self.home / "superuser", secrets.token_urlsafe(24).encode(), 0o600)
         self.take_ownership()
         form = ("--encoding=UTF8", "--locale=C", "--auth=scram-sha-256", "--data-checksums")
         who = (f"--username={SUPERUSER}", f"--pwfile={self.home / 'superuser'}")
         sync = () if durable else ("--no-sync",)
         await self._run(binaries.program("initdb"), f"--pgdata={self.files}", *form, *who, *sync)
-        (self.home / "made").touch()
+        write_whole(self.home / "made", b"")
 
     def take_ownership(self) -> None:
         """Makes everything the server's user's own: an earlier start may have used another one."""
