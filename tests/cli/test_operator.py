@@ -2,9 +2,18 @@
 
 import pytest
 
+from aop.cli.operator.status import _router
+from aop.contracts.health import RouterHealth, RouterState
 from tests.cli.conftest import Aop, Greeter, Stack
 
 pytestmark = pytest.mark.second_ring
+
+
+def test_a_router_that_does_not_number_says_nothing_of_others() -> None:
+    """It does not know whether any does."""
+    lines = [str(line) for line in _router(RouterState(status=RouterHealth.OK, instance_id="5f0c9be1a27d4e63"))]
+    assert "this Router does not number the events" in lines[-1]
+    assert "another" not in lines[-1]
 
 
 def test_status_shows_each_unit_and_where_the_platform_was_found(aop: Aop, stack: Stack) -> None:

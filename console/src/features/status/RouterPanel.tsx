@@ -8,7 +8,7 @@ import { cn } from "@/components/classes"
 import { count, duration, plural } from "@/components/format"
 import { Panel } from "@/components/Panel"
 import { useNow } from "@/components/useNow"
-import { concernsOf, type Concern } from "@/features/status/routers"
+import { concernsOf, factsToWrite, type Concern } from "@/features/status/routers"
 
 const STATES: Readonly<Record<HealthRouter["status"], readonly [label: string, tone: Tone]>> = {
   ok: ["Ready", "ok"],
@@ -57,7 +57,7 @@ function RouterItem({ router, now }: { readonly router: HealthRouter; readonly n
 
 function Measures({ router: { topology, schemaWork, facts, sequence } }: { readonly router: HealthRouter }) {
   if (topology === undefined || schemaWork === undefined || facts === undefined) return null
-  const waiting = facts.deferred + facts.unconfirmed + facts.denied
+  const [waiting, note] = factsToWrite(facts)
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3 text-sm lg:grid-cols-4">
       <Measure
@@ -76,9 +76,7 @@ function Measures({ router: { topology, schemaWork, facts, sequence } }: { reado
       <Measure
         name="Facts to write"
         value={waiting === 0 ? "None" : count(waiting)}
-        note={
-          facts.oldestMs === undefined ? "the Ledger has all" : `oldest waits for ${duration(facts.oldestMs)}`
-        }
+        note={note}
         isBad={waiting > 0}
       />
       <Measure

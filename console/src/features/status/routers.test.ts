@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import type { HealthRouter } from "@/api/contract.gen"
-import { concernsOf } from "@/features/status/routers"
+import { concernsOf, factsToWrite } from "@/features/status/routers"
 
 const NOW = Date.parse("2026-03-02T10:00:00Z")
 
@@ -59,5 +59,16 @@ describe("what is wrong with a Router", () => {
 
   it("is named even where the Router does not say why it is not ready", () => {
     expect(said({ ...well, status: "not_ready" })).toEqual([expect.stringMatching(/aop_ready/)])
+  })
+})
+
+describe("what is said of facts to write", () => {
+  const none = { unconfirmed: 0, deferred: 0, denied: 0 }
+
+  it("is that the Ledger has all of them only when it has", () => {
+    expect(factsToWrite(none)).toEqual([0, "the Ledger has all"])
+    expect(factsToWrite({ ...none, denied: 2 })).toEqual([2, "refused by the Ledger"])
+    expect(factsToWrite({ ...none, deferred: 1 })).toEqual([1, "not written yet"])
+    expect(factsToWrite({ ...none, deferred: 1, denied: 1, oldestMs: 3000 })[1]).toMatch(/^oldest waits for/)
   })
 })

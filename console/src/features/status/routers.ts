@@ -93,3 +93,12 @@ function bad(says: string): Concern {
 function warn(says: string): Concern {
   return { tone: "warn", says }
 }
+
+/** How many there are, and what is said of them: those that were refused wait for nothing. */
+export function factsToWrite(facts: NonNullable<HealthRouter["facts"]>): readonly [count: number, note: string] {
+  const { deferred, unconfirmed, denied, oldestMs } = facts
+  const waiting = deferred + unconfirmed + denied
+  if (oldestMs !== undefined) return [waiting, `oldest waits for ${duration(oldestMs)}`]
+  if (denied > 0) return [waiting, "refused by the Ledger"]
+  return [waiting, waiting === 0 ? "the Ledger has all" : "not written yet"]
+}

@@ -58,7 +58,7 @@ def _router(router: RouterState) -> list[Line]:
         ("  topology watch", _watch(router.topology) if router.topology else None),
         ("  schema work", _schema_work(router.schema_work) if router.schema_work else None),
         ("  facts to write", _unwritten(router.facts) if router.facts else None),
-        ("  sequence", f"{milliseconds(lag.lag_ms)} behind" if lag else "another Router numbers the events"),
+        ("  sequence", f"{milliseconds(lag.lag_ms)} behind" if lag else "this Router does not number the events"),
     ]
     return ["", "the Router that answered (behind a balancer there may be others):", *facts(*pairs)]
 
