@@ -183,6 +183,9 @@ def main(places: list[str]) -> int:
     """Looks at the folders or files named, or at all of them."""
     chosen = [ROOT / place for place in places or FOLDERS]
     files = [path for path in tracked() if path.suffix == ".py" and any(path.is_relative_to(one) for one in chosen)]
+    for one in chosen:
+        if not any(path.is_relative_to(one) for path in files):
+            sys.exit(f"{one} has no Python file of the repository")
     found = list(problems(ROOT, files))
     for problem in found:
         print(problem)

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from types import SimpleNamespace
+from typing import Any, cast
 
-import asyncpg
 import pytest
 
 from aop.contracts.lineage import InvocationEvent
@@ -13,6 +15,7 @@ from aop.ledger.read.reader import LedgerReader
 from aop.ledger.sequence import feed as feeding
 from aop.ledger.sequence.feed import FeedPosition, FeedReader, PositionUnknown
 from aop.local.state import DatabaseUrls
+from aop.store.database import Connection, Database
 from tests.ledger.test_sequence import all_numbered, sequencer, some_calls
 from tests.ledger.writing import ROUTER, SPACE, Writing, a_context, an_acceptance, an_end, writing
 from tests.support.postgres import opened_database
@@ -121,15 +124,45 @@ async def test_a_quiet_workspace_is_read_without_a_look_at_the_others(stores: Da
         await asyncio.gather(*(call_elsewhere(written) for _ in range(300)))
         await some_calls(written, 1)
         await all_numbered(stores.router)
-    connection = await asyncpg.connect(stores.router)
-    try:
-        await connection.execute(feeding._PLANS.replace("SET LOCAL", "SET"))
-        for space, first in ((SPACE, 0), ("nobody", 0), (SPACE, 10**6)):
-            plan = await connection.fetch(
-                f"EXPLAIN (ANALYZE, TIMING OFF) {feeding._QUERIES['numbers']}", space, first, 12
-            )
-            text = "\n".join(row[0] for row in plan)
-            assert "using number_by_workspace" in text
-            assert "Rows Removed" not in text
-    finally:
-        await connection.close()
+    async with opened_database(stores.router, size=2) as database:
+        for space, after in ((SPACE, None), ("nobody", None), (SPACE, (10**6, "0" * 32))):
+            explained = Explained(database)
+            with suppress(PositionUnknown):
+                await FeedReader(explained).read(space, after, 12)
+            plan = explained.plans[feeding._QUERIES["numbers"]]
+            assert "using number_by_workspace" in plan
+            assert "Rows Removed" not in plan
+
+
+async def test_each_statement_of_the_feed_is_planned_without_a_look_at_statistics(stores: DatabaseUrls) -> None:
+    """Those of tables that grow fast would have it read all of one, which no test is large enough to show."""
+    async with writing(stores.router) as written, sequencer(stores.router, ROUTER, written.epoch):
+        await some_calls(written, 1)
+        await all_numbered(stores.router)
+    async with opened_database(stores.router, size=2) as database:
+        explained = Explained(database)
+        await FeedReader(explained).read(SPACE, None, 12)
+    assert explained.plans.keys() >= set(feeding._QUERIES.values())
+    for plan in explained.plans.values():
+        for setting in ("seqscan", "bitmapscan", "hashjoin", "mergejoin"):
+            assert f"enable_{setting} = 'off'" in plan
+
+
+class Explained(Database):
+    """Has the server explain each statement of a reader, with the settings under which it planned it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.plans: dict[str, str] = {}
+
+    @asynccontextmanager
+    async def transaction(self, **options: Any) -> AsyncIterator[Connection]:
+        async with self._database.transaction(**options) as connection:
+            fetch = connection.fetch
+
+            async def explained(query: str, *values: Any) -> Any:
+                lines = await fetch(f"EXPLAIN (ANALYZE, TIMING OFF, SETTINGS) {query}", *values)
+                self.plans[query] = "\n".join(line[0] for line in lines)
+                return await fetch(query, *values)
+
+            yield cast(Connection, SimpleNamespace(execute=connection.execute, fetchval=connection.fetchval, fetch=explained))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.words import WORDS, problems
+from tools.words import WORDS, main, problems
 
 
 def found_in(root: Path, files: dict[str, str]) -> list[str]:
@@ -179,3 +179,8 @@ def test_two_public_classes_of_the_product_with_one_name_are_found(tmp_path: Pat
     text = "class Answer: ...\nclass _Private: ...\n"
     (problem,) = found_in(tmp_path, {"src/aop/one.py": text, "src/aop/two.py": text, "tests/page.py": text})
     assert problem == "src/aop/two.py:1: src/aop/one.py has a class Answer too; rename the less known one"
+
+
+def test_a_folder_without_files_is_no_folder_without_problems() -> None:
+    with pytest.raises(SystemExit, match="nosuchfolder has no Python file"):
+        main(["tools", "nosuchfolder"])
