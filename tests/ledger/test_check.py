@@ -100,7 +100,10 @@ TAMPERING = {
 }
 
 
-READ = "2 Invocations with 8 events, 1 of them open; 0 numbers, 0 of them in the tree; 0 heads and 0 checkpoints"
+READ = (
+    "2 Invocations with 8 events, 1 of them open; 0 numbers, 0 of them in the tree, and 8 events have no number yet;"
+    " 0 heads and 0 checkpoints"
+)
 
 
 async def some_history(written: Writing) -> None:

@@ -1,5 +1,6 @@
 """`aop ledger check` of spans of one, two and many Invocations: every kind of change is found, and named."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -10,9 +11,11 @@ import pytest
 import pytest_asyncio
 
 from aop.base.clock import to_text, utc_now
+from aop.base.ids import new_hex_id
+from aop.ledger.check import ledger_check
 from aop.ledger.check.comparison import HistoryChanged, compared
 from aop.ledger.check.span import Span
-from aop.ledger.model import SUCCEEDED
+from aop.ledger.model import SUCCEEDED, terminal_fact
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.store import HeadRow, newest_head
 from aop.ledger.write.store import settle
@@ -20,14 +23,17 @@ from aop.local.state import DatabaseUrls
 from tests.ledger.test_check import aop
 from tests.ledger.test_sequence import sequencer
 from tests.ledger.test_tree import all_in_tree
-from tests.ledger.writing import ROUTER, a_context, an_acceptance, an_end, checked, checked_on, writing
+from tests.ledger.writing import ROUTER, Writing, an_acceptance, checked, checked_on, writing
 from tests.support.postgres import PostgresForTests
 
 CALLS = 6
 EVENTS = 4
 CHANGED = 2
 """The place of the Invocation that is changed: there are others before and behind it."""
-TABLES = ("invocation", "event", "number", "numbering", "tree_head", "tree_tile", "checkpoint")
+TABLES = (
+    *("invocation", "event", "number", "numbering", "numbered_position", "tree_head", "tree_tile"),
+    *("checkpoint", "release_calls"),
+)
 OF_EVENT = "UPDATE ledger.event SET {} WHERE invocation_id = $1 AND type <> 'stream'"
 OF_INVOCATION = "UPDATE ledger.invocation SET {} WHERE invocation_id = $1"
 
@@ -84,20 +90,50 @@ REMOVED = {
         "DELETE FROM ledger.checkpoint WHERE position = 7",
         "checkpoint 7 of epoch 1 of Router router-1: is missing: the calls that it counted names it",
     ),
+    "all checkpoints and what they counted": (
+        "DELETE FROM ledger.checkpoint; DELETE FROM ledger.release_calls",
+        "calls of epoch 1 of Router router-1 ended 60 s before its last ones and are before no checkpoint",
+    ),
+    "what checkpoints counted": (
+        "DELETE FROM ledger.release_calls",
+        "epoch 1 of Router router-1: has 6 calls before its last checkpoint, and 0 were counted",
+    ),
+    "the newest numbers": (
+        "DELETE FROM ledger.number WHERE number >= 20",
+        "numbers 20 to 23: are gone: a batch of the sequencer has them",
+    ),
+    "the newest numbers with their batch": (
+        "DELETE FROM ledger.number WHERE number >= 20; DELETE FROM ledger.numbering WHERE first >= 20",
+        "numbers 20 to 23: are gone: a head of the tree has them",
+    ),
+    "all numbers": ("DELETE FROM ledger.number", "numbers 0 to 23: are gone"),
+    "all of the sequence": (
+        "DELETE FROM ledger.number; DELETE FROM ledger.numbering; DELETE FROM ledger.numbered_position;"
+        "DELETE FROM ledger.tree_head; DELETE FROM ledger.tree_tile",
+        "24 events of inv_",
+    ),
 }
+
+
+NEWEST = {"number": "number >= 20", "numbering": "first >= 20", "tree_head": "size > 20", "numbered_position": "true"}
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No sequencer is at work that would be waited for."""
+    monkeypatch.setattr(ledger_check, "_NUMBERED_MEANWHILE_SECONDS", 0.0)
 
 
 @pytest_asyncio.fixture
 async def owner(stores: DatabaseUrls, postgres: PostgresForTests) -> AsyncIterator[Any]:
     """A Ledger of some calls, each numbered and put into the tree alone, and its owner with all triggers off."""
     url = stores.router
-    async with writing(url) as written, sequencer(url, ROUTER, written.epoch):
+    async with writing(url) as written:
         begun = utc_now() - timedelta(hours=1)
         for number in range(CALLS):
-            context = a_context()
-            place = await written.journal.accept(an_acceptance(context, at=begun + timedelta(minutes=number)))
-            assert await written.journal.end(an_end(place, SUCCEEDED))
-            await all_in_tree(url)
+            await a_call_at(written, begun + timedelta(minutes=number))
+            async with sequencer(url, ROUTER, written.epoch):
+                await all_in_tree(url)
     connection = await asyncpg.connect(postgres.url(url.rpartition("/")[2]))
     try:
         for position in (3, 5, CALLS + 1):
@@ -114,6 +150,12 @@ async def owner(stores: DatabaseUrls, postgres: PostgresForTests) -> AsyncIterat
         yield connection
     finally:
         await connection.close()
+
+
+async def a_call_at(written: Writing, moment: datetime) -> None:
+    """That takes a second."""
+    place = await written.journal.accept(an_acceptance(at=moment))
+    assert await written.journal.end(terminal_fact(place, new_hex_id(), moment + timedelta(seconds=1), SUCCEEDED))
 
 
 @asynccontextmanager
@@ -161,7 +203,41 @@ async def test_whatever_is_done_to_an_invocation_is_found_and_named_in_every_spa
 
 @pytest.mark.second_ring
 @pytest.mark.rows("SOUND-13")
-async def test_heads_numbering_and_checkpoints_that_were_taken_away_are_found(owner: Any) -> None:
+async def test_a_change_of_the_newest_call_is_found_when_its_part_of_the_sequence_is_taken_away(
+    owner: Any, at_once: None
+) -> None:
+    """Nothing is left that shows the change. The call itself is, and has had no number for an hour."""
+    changed, at = (await places(owner))[-1]
+    for span in (Span(), Span(at)):
+        async with undone(owner):
+            await owner.execute(OF_INVOCATION.format("capability = 'x'"), changed)
+            for table, newest in NEWEST.items():
+                await owner.execute(f"DELETE FROM ledger.{table} WHERE {newest}")
+            found, reading = await checked_on(owner, span)
+        assert (found, reading.unnumbered) == ([], EVENTS)
+        assert reading.left_out == [
+            f"4 events of inv_{changed.hex} are older than 60 s and have no number: numbers were removed, or no Router"
+            " has given them yet"
+        ]
+
+
+@pytest.mark.second_ring
+@pytest.mark.rows("SOUND-13")
+async def test_a_sequencer_that_comes_round_late_is_no_finding(stores: DatabaseUrls) -> None:
+    """As after a store was away, or where the clock of a Router is wrong."""
+    url = stores.router
+    async with writing(url) as written:
+        await a_call_at(written, utc_now() - timedelta(hours=1))
+        checking = asyncio.create_task(checked(url))
+        await asyncio.sleep(0.2)
+        async with sequencer(url, ROUTER, written.epoch):
+            found, reading = await checking
+    assert (found, reading.left_out, reading.unnumbered) == ([], [], EVENTS)
+
+
+@pytest.mark.second_ring
+@pytest.mark.rows("SOUND-13")
+async def test_heads_numbering_and_checkpoints_that_were_taken_away_are_found(owner: Any, at_once: None) -> None:
     missed = []
     for name, (statement, said) in REMOVED.items():
         async with undone(owner):

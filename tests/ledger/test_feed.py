@@ -165,4 +165,6 @@ class Explained(Database):
                 self.plans[query] = "\n".join(line[0] for line in lines)
                 return await fetch(query, *values)
 
-            yield cast(Connection, SimpleNamespace(execute=connection.execute, fetchval=connection.fetchval, fetch=explained))
+            yield cast(
+                Connection, SimpleNamespace(execute=connection.execute, fetchval=connection.fetchval, fetch=explained)
+            )

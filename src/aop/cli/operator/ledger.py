@@ -55,6 +55,7 @@ def _counts(reading: LedgerCheck) -> dict[str, int]:
         "checked": reading.checked,
         "events": reading.events,
         "open": reading.open,
+        "unnumbered": reading.unnumbered,
         "numbers": reading.numbers,
         "inTree": reading.in_tree,
         "heads": reading.heads,
@@ -63,9 +64,11 @@ def _counts(reading: LedgerCheck) -> dict[str, int]:
 
 
 def _looked_at(reading: LedgerCheck) -> str:
+    unnumbered = f", and {reading.unnumbered} events have no number yet" if reading.unnumbered else ""
     return (
         f"{reading.checked} Invocations with {reading.events} events, {reading.open} of them open; {reading.numbers}"
-        f" numbers, {reading.in_tree} of them in the tree; {reading.heads} heads and {reading.checkpoints} checkpoints"
+        f" numbers, {reading.in_tree} of them in the tree{unnumbered}; {reading.heads} heads and {reading.checkpoints}"
+        " checkpoints"
     )
 
 

@@ -8,6 +8,8 @@ SELECT invocation_id, root_task_id FROM ledger.invocation
 -- Of the Invocations behind the pair $1, $2 and up to $3, $4, created from $5 to before $6: how many there are, how many
 -- events they have, how many have not ended; and those that break a rule, each with the rules it breaks, a line each.
 -- $7 are the types that may follow a status, as 'running stream'; $8 the terminals that may be, as 'failed TIMEOUT '.
+-- Also how many events have no number yet; and those Invocations with one that is older than $9 seconds, each with how
+-- many events it has. Only the newest can be: what lies before a number is judged with the sequence.
 -- A rule is a condition and what is wrong where it does not hold; one that is unknown (NULL) does not hold.
 WITH epoch AS MATERIALIZED (
     SELECT epoch.router_id, epoch.epoch, max(epoch.epoch) OVER (PARTITION BY epoch.router_id) AS newest,
@@ -23,6 +25,11 @@ opened AS (
            CASE one.opening WHEN 'created' THEN 1 WHEN 'routing' THEN 2 WHEN 'started' THEN 3 END AS opened_events,
            CASE one.opening WHEN 'created' THEN 'pending' WHEN 'routing' THEN 'routing'
                             WHEN 'started' THEN 'running' END AS begun,
+           CASE WHEN number.number IS NULL THEN 0
+                WHEN number.number >= (SELECT settled FROM ledger.numbering ORDER BY first DESC LIMIT 1) IS NOT FALSE
+                THEN (SELECT sum(each.events) FROM ledger.number AS each
+                       WHERE each.invocation_id = one.invocation_id AND each.root_task_id = one.root_task_id)
+           END AS numbered,
            nullif(concat_ws(E'\n',
                CASE WHEN epoch.epoch IS NOT NULL THEN NULL ELSE 'its epoch was never opened' END,
                CASE WHEN octet_length(one.agent_card_digest) = 32 THEN NULL
@@ -120,7 +127,10 @@ judged AS (
 whole AS (
     SELECT invocation_id, coalesce(min(opened_events), 0) + count(type) AS events,
            count(*) FILTER (WHERE type <> 'stream') AS terminals, min(broken) AS broken,
-           min(broken_if_unended) AS broken_if_unended, string_agg(broken_event, E'\n') AS broken_events
+           min(broken_if_unended) AS broken_if_unended, string_agg(broken_event, E'\n') AS broken_events,
+           min(numbered) AS numbered,
+           least(min(created_at) FILTER (WHERE numbered = 0), min(occurred_at) FILTER (WHERE sequence >= numbered))
+           AS unnumbered_since
       FROM judged GROUP BY invocation_id, root_task_id),
 named AS (
     SELECT *, nullif(concat_ws(E'\n', broken, CASE terminals WHEN 0 THEN broken_if_unended WHEN 1 THEN NULL
@@ -128,5 +138,14 @@ named AS (
       FROM whole)
 SELECT count(*), coalesce(sum(events), 0)::bigint, count(*) FILTER (WHERE terminals = 0),
        array_agg(invocation_id ORDER BY invocation_id) FILTER (WHERE problems IS NOT NULL),
-       array_agg(problems ORDER BY invocation_id) FILTER (WHERE problems IS NOT NULL)
-  FROM named
+       array_agg(problems ORDER BY invocation_id) FILTER (WHERE problems IS NOT NULL),
+       coalesce(sum(greatest(events - numbered, 0)), 0)::bigint,
+       array_agg(invocation_id ORDER BY invocation_id) FILTER (WHERE is_late),
+       array_agg(events ORDER BY invocation_id) FILTER (WHERE is_late)
+  FROM (SELECT *, unnumbered_since < now() - make_interval(secs => $9) AS is_late FROM named) AS named
+
+-- name: numbered
+-- How many events of these Invocations have their numbers.
+SELECT wanted.invocation_id, coalesce(sum(number.events), 0)::bigint
+  FROM unnest($1::uuid[]) AS wanted (invocation_id) LEFT JOIN ledger.number USING (invocation_id)
+ GROUP BY wanted.invocation_id ORDER BY wanted.invocation_id

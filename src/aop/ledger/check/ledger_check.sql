@@ -26,6 +26,44 @@ SELECT 'checkpoint ' || one.position || ' of epoch ' || one.epoch || ' of Router
  WHERE (SELECT true FROM ledger.checkpoint AS last
          WHERE last.router_id = one.router_id AND last.epoch = one.epoch AND last.position = one.position) IS NULL
 
+-- name: uncounted_calls
+-- Epochs of which calls before their last checkpoint were counted with no checkpoint. Those with checkpoints of before
+-- the migration ledger/0022 may have more calls than counts.
+WITH settled AS (SELECT router_id, epoch, max(position) AS position FROM ledger.checkpoint
+                  GROUP BY router_id, epoch HAVING bool_and(before IS NOT NULL) AND bool_or(before = 0)),
+counted AS (SELECT router_id, epoch, sum(calls)::bigint AS calls FROM ledger.release_calls GROUP BY router_id, epoch)
+SELECT 'epoch ' || epoch || ' of Router ' || router_id AS about,
+       'has ' || there.calls || ' calls before its last checkpoint, and ' || coalesce(counted.calls, 0)
+       || ' were counted' AS problem
+  FROM settled LEFT JOIN counted USING (router_id, epoch)
+ CROSS JOIN LATERAL (SELECT count(*) AS calls FROM ledger.invocation AS one
+                      WHERE one.router_id = settled.router_id AND one.epoch = settled.epoch
+                        AND one.position < settled.position OFFSET 0) AS there
+ WHERE there.calls > coalesce(counted.calls, 0)
+
+-- name: unsettled_epochs
+-- Epochs that were alive from $1 on and before $2, and that accepted calls $3 seconds after the first one behind their
+-- last checkpoint had ended: a Router settles what has ended every ten seconds. By the clock of that Router.
+SELECT 'epoch ' || life.epoch || ' of Router ' || life.router_id
+  FROM (SELECT epoch.* FROM ledger.epoch LEFT JOIN ledger.epoch_closed AS closed USING (router_id, epoch)
+         WHERE coalesce(closed_at, 'infinity') >= coalesce($1::timestamptz, '-infinity')
+        OFFSET 0) AS life
+ CROSS JOIN LATERAL (SELECT created_at FROM ledger.invocation AS one
+                      WHERE one.router_id = life.router_id AND one.epoch = life.epoch
+                      ORDER BY one.position DESC LIMIT 1) AS newest
+ CROSS JOIN LATERAL (SELECT one.invocation_id, one.root_task_id, one.created_at FROM ledger.invocation AS one
+                      WHERE one.router_id = life.router_id AND one.epoch = life.epoch
+                        AND one.position >= coalesce((SELECT max(position) FROM ledger.checkpoint AS last
+                             WHERE last.router_id = life.router_id AND last.epoch = life.epoch), 0)
+                      ORDER BY one.position LIMIT 1) AS first
+ CROSS JOIN LATERAL (SELECT occurred_at FROM ledger.event AS one
+                      WHERE one.invocation_id = first.invocation_id AND one.root_task_id = first.root_task_id
+                        AND one.type <> 'stream' AND one.epoch = life.epoch LIMIT 1) AS ended
+ WHERE newest.created_at >= coalesce($1::timestamptz, '-infinity')
+   AND first.created_at < coalesce($2::timestamptz, 'infinity')
+   AND newest.created_at > ended.occurred_at + make_interval(secs => $3)
+ ORDER BY life.opened_at, life.router_id, life.epoch
+
 -- name: stray_events
 -- Invocations of a month, by root tasks from $1 to before $2, that events name and no acceptance leads to. The range
 -- stands on both sides, so that the anti-join reads one partition of each table; with it on the events alone, each event

@@ -6,6 +6,7 @@ from typing import Final
 from aop.ledger.check.figures import FiguresCheck
 from aop.ledger.check.tree import AT_ONCE, Breach, TreeCheck
 from aop.ledger.figures.hours import NUMBERS_IN_TILE
+from aop.ledger.figures.tiles import tile_counts
 from aop.ledger.tree import store
 from aop.ledger.tree.store import LeafCache, NumberedRows, TreeBroken
 from aop.store.database import Connection
@@ -17,6 +18,14 @@ _QUERIES: Final = queries_beside(__file__)
 
 Progress = Callable[[int, int], None]
 """Takes how many numbers were read, of how many."""
+
+
+async def lost_numbers(connection: Connection) -> AsyncGenerator[Breach, None]:
+    """Of the newest ones, which no later number shows."""
+    counted = (await tile_counts(connection)).tiles * NUMBERS_IN_TILE
+    in_tiles = await store.leaves_in_tiles(connection)
+    for past, reach, witness in await connection.fetch(_QUERIES["lost_numbers"], counted, in_tiles):
+        yield Breach(f"numbers {past} to {reach - 1}", f"are gone: {witness} has them")
 
 
 class SequenceCheck:

@@ -63,3 +63,13 @@ SELECT number.number, ARRAY[
 -- name: next_number
 -- The first number from $1 on.
 SELECT min(number) FROM ledger.number WHERE number >= $1
+
+-- name: lost_numbers
+-- What reaches behind the last number: it was written with the numbers that it covers, or after them. $1 numbers are in
+-- complete tiles of figures, $2 in those of the tree.
+SELECT last.past, witness.past, witness.name
+  FROM (SELECT coalesce((SELECT number + events FROM ledger.number ORDER BY number DESC LIMIT 1), 0) AS past) AS last
+ CROSS JOIN (VALUES ('a batch of the sequencer', (SELECT max(past) FROM ledger.numbering)),
+                    ('a head of the tree', (SELECT max(size) FROM ledger.tree_head)),
+                    ('the tiles of the tree', $2::bigint), ('the tiles of figures', $1::bigint)) AS witness (name, past)
+ WHERE witness.past > last.past
