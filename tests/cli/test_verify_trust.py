@@ -72,10 +72,11 @@ def test_the_program_alone_paints_nothing_of_a_member_on_the_terminal(tmp_path: 
     evil = "\r\x1b[2Kthe head is the one that you named\x1b[8m\u202e\ud800"
     member = json.dumps({evil: 1})[1:-1]
     file = kept_in(tmp_path / "forged.json", f"{{{member},{member}}}")
-    found = subprocess.run([sys.executable, str(VERIFIER), file], capture_output=True, check=False)  # noqa: S603
+    found = subprocess.run([sys.executable, str(VERIFIER), file], capture_output=True, check=False)
     said = found.stderr.decode()
     assert (found.returncode, found.stdout, said.count("\n")) == (1, b"", 1)
-    assert said.startswith("WRONG: `\\r\\x1b[2Kthe head") and "stands twice" in said
+    assert said.startswith("WRONG: `\\r\\x1b[2Kthe head")
+    assert "stands twice" in said
     assert said.rstrip("\n").isprintable()
 
 
