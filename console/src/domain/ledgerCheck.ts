@@ -1,4 +1,7 @@
-/** Checks a bundle of the Ledger in the browser, as `aop verify` does: every event is in the tree, unchanged. */
+/**
+ * Checks a bundle that the Gateway answered in the browser: every event leads to the root of its head, and the parts
+ * agree, as `aop verify` does. Whoever has a file of somebody else uses that: it also sees members that stand twice.
+ */
 
 import type { Answer } from "@/api/http"
 
@@ -11,13 +14,17 @@ export interface Checked {
   readonly hasAuthorization: boolean
   readonly size: number
   readonly root: string
+  /** The smallest and the largest tree that the places of the events fit. */
+  readonly sizes: readonly [least: number, most: number]
 }
 
 /** The bundle is not what it says it is. */
 export class BundleWrong extends Error {}
 
 const ENDED: ReadonlySet<unknown> = new Set(["succeeded", "failed", "canceled", "timed_out"])
+const HASH = /^[0-9a-f]{64}$/
 const REPEATED = [
+  "schemaVersion",
   "invocationId",
   "traceId",
   "rootTaskId",
@@ -33,6 +40,7 @@ const REPEATED = [
 
 /** Of one Invocation. Throws BundleWrong at the first thing that is not right. */
 export async function checkBundle(bundle: Bundle): Promise<Checked> {
+  if ((bundle.schemaVersion as string) !== "1") throw new BundleWrong("the bundle has another version")
   const [call] = bundle.invocations
   if (call === undefined || bundle.invocations.length !== 1)
     throw new BundleWrong("another number of Invocations")
@@ -45,12 +53,73 @@ export async function checkBundle(bundle: Bundle): Promise<Checked> {
   if (first === undefined || first.leaf.invocationId !== bundle.invocationId)
     throw new BundleWrong("the events are of another Invocation")
   requireChain(call.leaves)
-  const card = Uint8Array.from(atob(call.card), (character) => character.charCodeAt(0))
-  if (hex(await sha256(card)) !== first.leaf.agentCardDigest) throw new BundleWrong("the Card is another one")
-  const digest = first.leaf.authorizationDigest
-  if (digest !== undefined && hex(await sha256(bytesOf(call.authorization))) !== digest)
+  await requireCard(call.card, first.leaf)
+  await requireAuthorization(call.authorization, first.leaf)
+  return {
+    events: call.leaves.length,
+    hasAuthorization: first.leaf.authorizationDigest !== undefined,
+    size,
+    root,
+    sizes: sizesOf(call.leaves, size),
+  }
+}
+
+async function requireCard(text: string, named: Leaf["leaf"]): Promise<void> {
+  const raw = decoded(text)
+  if (raw === null || hex(await sha256(raw)) !== named.agentCardDigest)
+    throw new BundleWrong("the Card is another one")
+  const card = parsed(raw)
+  if (card?.agentId !== named.targetAgentId || card.version !== named.agentCardVersion)
+    throw new BundleWrong("the Card is of another Agent")
+}
+
+function decoded(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  } catch {
+    return null
+  }
+}
+
+function parsed(raw: Uint8Array): { readonly agentId?: unknown; readonly version?: unknown } | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(raw))
+    return typeof value === "object" ? value : null
+  } catch {
+    return null
+  }
+}
+
+async function requireAuthorization(
+  permitted: Bundle["invocations"][number]["authorization"],
+  named: Leaf["leaf"],
+): Promise<void> {
+  const digest = named.authorizationDigest
+  if (digest === undefined && permitted === undefined) return
+  if (permitted === undefined || hex(await sha256(bytesOf(permitted))) !== digest)
     throw new BundleWrong("what permitted the call was changed")
-  return { events: call.leaves.length, hasAuthorization: digest !== undefined, size, root }
+  const { installation, release } = permitted
+  if (
+    installation.installedVersion !== named.agentCardVersion ||
+    installation.installedReleaseId !== named.agentReleaseId ||
+    release.releaseId !== named.agentReleaseId ||
+    release.cardDigest !== named.agentCardDigest
+  )
+    throw new BundleWrong("another Release was permitted")
+}
+
+/** All sizes of trees in which paths of this form lead from these places to a root. Numbers may have more than 32 bits. */
+function sizesOf(leaves: ReadonlyArray<Leaf>, size: number): readonly [least: number, most: number] {
+  let least = 0
+  let most = Infinity
+  for (const { number } of leaves) {
+    const turn = (BigInt(number) ^ BigInt(size - 1)).toString(2)
+    const width = turn === "0" ? 1 : 2 ** turn.length
+    const start = Math.floor(number / width) * width
+    least = Math.max(least, start + Math.floor(width / 2) + 1)
+    most = Math.min(most, start + width)
+  }
+  return [least, most]
 }
 
 function requireChain(leaves: ReadonlyArray<Leaf>): void {
@@ -74,9 +143,11 @@ async function rootFrom({ number, leaf, path }: Leaf, size: number): Promise<str
     place = Math.floor(place / 2)
     last = Math.floor(last / 2)
   }
-  if (number >= size) throw new BundleWrong("a leaf stands outside the tree")
+  if (!Number.isSafeInteger(number) || number < 0 || number >= size)
+    throw new BundleWrong("a leaf stands outside the tree")
   for (const text of path) {
     if (last === 0) throw new BundleWrong("a path is too long")
+    if (!HASH.test(text)) throw new BundleWrong("a hash is no hash")
     const beside = bytesOfHex(text)
     if (place % 2 === 1 || place === last) {
       node = await sha256(joined(Uint8Array.of(1), beside, node))

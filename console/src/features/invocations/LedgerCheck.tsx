@@ -10,6 +10,7 @@ import { Button } from "@/components/Button"
 import { Field, TextInput } from "@/components/Field"
 import { ProblemNotice } from "@/components/Problems"
 import { BundleWrong, checkBundle, type Checked } from "@/domain/ledgerCheck"
+import { findingsOf, type Finding } from "@/features/invocations/ledgerFindings"
 
 interface LedgerCheckProps {
   readonly workspaceId: string
@@ -54,68 +55,56 @@ export function LedgerCheck({ workspaceId, invocationId }: LedgerCheckProps) {
           </div>
         )}
       </Field>
-      {check.isSuccess ? <Findings checked={check.data} kept={kept.trim()} /> : null}
+      {check.isSuccess ? <Report checked={check.data} kept={kept} /> : null}
       {check.isError ? <Failure error={check.error} /> : null}
     </form>
   )
 }
 
 function Failure({ error }: { readonly error: Error }) {
-  if (error instanceof BundleWrong)
-    return <Finding kind="bad">The record was changed: {error.message}.</Finding>
-  return error instanceof Problem ? <ProblemNotice title="Nothing was checked" problem={error} /> : null
+  if (error instanceof BundleWrong) return <Line kind="bad">The record was changed: {error.message}.</Line>
+  if (error instanceof Problem && error.code === "PAYLOAD_TOO_LARGE")
+    return (
+      <Line kind="open">
+        Nothing was checked: this record is larger than one answer. Save it with aop bundle, and check it with
+        aop verify.
+      </Line>
+    )
+  return <ProblemNotice title="Nothing was checked" problem={error} />
 }
 
-function Findings({ checked, kept }: { readonly checked: Checked; readonly kept: string }) {
-  const { events, size, root, hasAuthorization } = checked
+function Report({ checked, kept }: { readonly checked: Checked; readonly kept: string }) {
+  const { verified, notVerified } = findingsOf(checked, kept)
   return (
     <div role="status" className="space-y-3">
       <h3 className="text-sm font-semibold">Verified in this browser</h3>
-      <ul className="space-y-1">
-        <Finding kind="ok">
-          All {events} events are unchanged, from the creation to the end, in a tree of {size} events.
-        </Finding>
-        <Finding kind="ok">The Card is the one that the events name.</Finding>
-        {hasAuthorization ? (
-          <Finding kind="ok">The Installation and Release that permitted the call are unchanged.</Finding>
-        ) : null}
-        {kept === `${String(size)}:${root}` ? (
-          <Finding kind="ok">The head is the one that you kept.</Finding>
-        ) : null}
-        {kept !== "" && kept !== `${String(size)}:${root}` ? (
-          <Finding kind={kept.startsWith(`${String(size)}:`) ? "bad" : "open"}>
-            {kept.startsWith(`${String(size)}:`)
-              ? "The head is not the one that you kept: history was changed."
-              : "Your head has another size. A consistency proof of the operator connects the two."}
-          </Finding>
-        ) : null}
-      </ul>
+      <Lines findings={verified} />
       <h3 className="text-sm font-semibold">Not verified</h3>
-      <ul className="space-y-1">
-        {kept === "" ? (
-          <Finding kind="open">
-            Whether everything was written anew: nothing was compared with a head that you kept.
-          </Finding>
-        ) : null}
-        {hasAuthorization ? null : (
-          <Finding kind="open">What permitted the call: this Invocation is older than that record.</Finding>
-        )}
-        <Finding kind="open">
-          Input and result, which are not recorded, and whether the clock was right.
-        </Finding>
-      </ul>
+      <Lines findings={notVerified} />
       <p className="text-sm text-muted">
-        Head: <code className="wrap-anywhere">{`${String(size)}:${root}`}</code>. Keep it where nobody can
-        change it.
+        Head: <code className="wrap-anywhere">{`${String(checked.size)}:${checked.root}`}</code>. Keep it
+        where nobody can change it.
       </p>
     </div>
+  )
+}
+
+function Lines({ findings }: { readonly findings: ReadonlyArray<Finding> }) {
+  return (
+    <ul className="space-y-1">
+      {findings.map(({ kind, says }) => (
+        <Line key={says} kind={kind}>
+          {says}
+        </Line>
+      ))}
+    </ul>
   )
 }
 
 const ICONS = { ok: CircleCheck, bad: CircleX, open: CircleHelp } as const
 const COLORS = { ok: "text-ok", bad: "text-bad", open: "text-muted" } as const
 
-function Finding({ kind, children }: { readonly kind: keyof typeof ICONS; readonly children: ReactNode }) {
+function Line({ kind, children }: { readonly kind: keyof typeof ICONS; readonly children: ReactNode }) {
   const Icon = ICONS[kind]
   return (
     <li className="flex list-none items-start gap-2 text-sm">

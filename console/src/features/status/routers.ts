@@ -95,7 +95,9 @@ function warn(says: string): Concern {
 }
 
 /** How many there are, and what is said of them: those that were refused wait for nothing. */
-export function factsToWrite(facts: NonNullable<HealthRouter["facts"]>): readonly [count: number, note: string] {
+export function factsToWrite(
+  facts: NonNullable<HealthRouter["facts"]>,
+): readonly [count: number, note: string] {
   const { deferred, unconfirmed, denied, oldestMs } = facts
   const waiting = deferred + unconfirmed + denied
   if (oldestMs !== undefined) return [waiting, `oldest waits for ${duration(oldestMs)}`]
