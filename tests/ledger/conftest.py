@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from aop.base.ids import new_hex_id
+from aop.ledger.check import ledger_check
 from aop.ledger.model import SUCCEEDED, Progress, progress_fact
 from aop.local.state import DatabaseUrls
 from tests.ledger.simulated.loop import SimulatedLoop
@@ -88,3 +89,9 @@ def loop() -> Iterator[SimulatedLoop]:
     with closing(SimulatedLoop()) as made:
         made.begin(1, max_seconds=1000)
         yield made
+
+
+@pytest.fixture(autouse=True)
+def check_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`aop ledger check` waits for no sequencer: where one is at work, tests wait for it before."""
+    monkeypatch.setattr(ledger_check, "_NUMBERED_MEANWHILE_SECONDS", 0.0)

@@ -25,6 +25,7 @@ from tests.ledger.test_sequence import sequencer
 from tests.ledger.test_tree import all_in_tree
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, checked, checked_on, writing
 from tests.support.postgres import PostgresForTests
+from tests.support.waiting import PATIENCE_SECONDS
 
 CALLS = 6
 EVENTS = 4
@@ -106,6 +107,11 @@ REMOVED = {
         "DELETE FROM ledger.number WHERE number >= 20; DELETE FROM ledger.numbering WHERE first >= 20",
         "numbers 20 to 23: are gone: a head of the tree has them",
     ),
+    "the newest number of a call whose other numbers stay": (
+        "DELETE FROM ledger.number WHERE number = 23; DELETE FROM ledger.tree_head WHERE size = 24;"
+        "UPDATE ledger.numbering SET past = 23, settled = 20 WHERE first = 20",
+        "1 events of inv_",
+    ),
     "all numbers": ("DELETE FROM ledger.number", "numbers 0 to 23: are gone"),
     "all of the sequence": (
         "DELETE FROM ledger.number; DELETE FROM ledger.numbering; DELETE FROM ledger.numbered_position;"
@@ -116,12 +122,6 @@ REMOVED = {
 
 
 NEWEST = {"number": "number >= 20", "numbering": "first >= 20", "tree_head": "size > 20", "numbered_position": "true"}
-
-
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No sequencer is at work that would be waited for."""
-    monkeypatch.setattr(ledger_check, "_NUMBERED_MEANWHILE_SECONDS", 0.0)
 
 
 @pytest_asyncio.fixture
@@ -203,9 +203,7 @@ async def test_whatever_is_done_to_an_invocation_is_found_and_named_in_every_spa
 
 @pytest.mark.second_ring
 @pytest.mark.rows("SOUND-13")
-async def test_a_change_of_the_newest_call_is_found_when_its_part_of_the_sequence_is_taken_away(
-    owner: Any, at_once: None
-) -> None:
+async def test_a_change_of_the_newest_call_is_found_when_its_part_of_the_sequence_is_taken_away(owner: Any) -> None:
     """Nothing is left that shows the change. The call itself is, and has had no number for an hour."""
     changed, at = (await places(owner))[-1]
     for span in (Span(), Span(at)):
@@ -223,8 +221,11 @@ async def test_a_change_of_the_newest_call_is_found_when_its_part_of_the_sequenc
 
 @pytest.mark.second_ring
 @pytest.mark.rows("SOUND-13")
-async def test_a_sequencer_that_comes_round_late_is_no_finding(stores: DatabaseUrls) -> None:
+async def test_a_sequencer_that_comes_round_late_is_no_finding(
+    stores: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As after a store was away, or where the clock of a Router is wrong."""
+    monkeypatch.setattr(ledger_check, "_NUMBERED_MEANWHILE_SECONDS", PATIENCE_SECONDS)
     url = stores.router
     async with writing(url) as written:
         await a_call_at(written, utc_now() - timedelta(hours=1))
@@ -237,7 +238,7 @@ async def test_a_sequencer_that_comes_round_late_is_no_finding(stores: DatabaseU
 
 @pytest.mark.second_ring
 @pytest.mark.rows("SOUND-13")
-async def test_heads_numbering_and_checkpoints_that_were_taken_away_are_found(owner: Any, at_once: None) -> None:
+async def test_heads_numbering_and_checkpoints_that_were_taken_away_are_found(owner: Any) -> None:
     missed = []
     for name, (statement, said) in REMOVED.items():
         async with undone(owner):
