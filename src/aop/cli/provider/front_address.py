@@ -34,8 +34,8 @@ def opened_address(
     """The address that is named, else that of the Card, else a free one. `origin` alone is of a proxy in front, which
     expects the usual address."""
     own = _address_of(card)
-    wanted = named_address(listen) or own or (DEVELOPMENT_ADDRESS if origin is not None else free_address(local))
-    return wanted, _opened(wanted, card, local, "--listen ", "`protocol.endpoint` of the Card")
+    address = named_address(listen) or own or (DEVELOPMENT_ADDRESS if origin is not None else free_address(local))
+    return address, _opened(address, card, local, "--listen ", "`protocol.endpoint` of the Card")
 
 
 def opened_for(found: ReadFrontSettings, local: LocalPlatform | None) -> socket.socket:
@@ -44,18 +44,18 @@ def opened_for(found: ReadFrontSettings, local: LocalPlatform | None) -> socket.
 
 
 def _opened(
-    wanted: ListenAddress, card: AgentCard | None, local: LocalPlatform | None, setting: str, endpoint: str
+    address: ListenAddress, card: AgentCard | None, local: LocalPlatform | None, setting: str, endpoint: str
 ) -> socket.socket:
     try:
-        return listening_socket(wanted.host, wanted.port)
+        return listening_socket(address.host, address.port)
     except OSError as problem:
         if problem.errno != errno.EADDRINUSE:
-            raise CommandProblem(f"{wanted.text} cannot be listened on: {problem.strerror}") from None
+            raise CommandProblem(f"{address.text} cannot be listened on: {problem.strerror}") from None
     free = next(free_addresses(local), None)
     other = "" if free is None else f", or listen elsewhere: {setting}{free.text}"
     if free is not None and card is not None:
         other += f", with {free.origin} in {endpoint}"
-    raise asyncio.run(port_taken(wanted, "" if card is None else card.agent_id, f"stop it there{other}"))
+    raise asyncio.run(port_taken(address, "" if card is None else card.agent_id, f"stop it there{other}"))
 
 
 def _address_of(card: AgentCard | None) -> ListenAddress | None:

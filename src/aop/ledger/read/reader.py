@@ -12,7 +12,7 @@ from aop.contracts.reach import ReleaseCalls
 from aop.ledger.model import ENDS_CHILDREN, Opening
 from aop.ledger.months import require_not_archived, require_trace_not_archived
 from aop.ledger.read.documents import event_of, members_of, opening_events, record_of
-from aop.ledger.read.record_filter import ListPage, ListRead
+from aop.ledger.read.record_filter import LedgerPage, ListRead
 from aop.ledger.read.search import MAX_READ, position_in, search
 from aop.ledger.read.traces import LineageBroken, TracePage, TracePosition, items, trace_page, within
 from aop.ledger.rows import EventRow, ParentRow, RecordRow, TracePartRow
@@ -94,12 +94,12 @@ class LedgerReader:
             hour, day, running = await connection.fetchrow(_QUERIES["calls_of"], release)
         return ReleaseCalls(release_id=release_id, calls_last_hour=hour, calls_last_day=day, running=running)
 
-    async def page(self, read: ListRead) -> ListPage[InvocationRecord]:
+    async def page(self, read: ListRead) -> LedgerPage[InvocationRecord]:
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             found = await search(connection, read, self._max_read)
-        return ListPage([record_of(row) for row in found.items], found.last)
+        return LedgerPage([record_of(row) for row in found.items], found.last)
 
-    async def traces(self, read: ListRead) -> ListPage[TraceItem]:
+    async def traces(self, read: ListRead) -> LedgerPage[TraceItem]:
         """By their roots, which the filters and the order are about."""
         by_root = replace(read, filters=replace(read.filters, root=True))
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
@@ -109,7 +109,7 @@ class LedgerReader:
             roots = within(found.items, {row[0]: row[1] for row in sizes}, self._max_read)
             parts = await connection.fetch(_QUERIES["trace_parts"], *_ids_of(roots), read.workspace_id)
         last = found.last if len(roots) == len(found.items) else position_in(read.order, roots[-1])
-        return ListPage(items(roots, to_rows(TracePartRow, parts)), last)
+        return LedgerPage(items(roots, to_rows(TracePartRow, parts)), last)
 
 
 async def _parent(connection: Connection, invocation: str, root_task: str) -> ParentRow | None:

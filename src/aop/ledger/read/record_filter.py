@@ -42,7 +42,7 @@ class ListRead:
 
 
 @dataclass(frozen=True)
-class ListPage(Generic[T]):
+class LedgerPage(Generic[T]):
     items: Sequence[T]
     last: Position | None
     """Where the next page goes on; None at the end of the list."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from aop.contracts.lineage import InvocationOrder
 from aop.ledger.read.candidates import BY_LATENCY, Source, conditions, newest_first
-from aop.ledger.read.record_filter import ListPage, ListRead, Position, RecordFilter
+from aop.ledger.read.record_filter import LedgerPage, ListRead, Position, RecordFilter
 from aop.ledger.rows import RecordRow, columns
 from aop.store.database import Connection
 from aop.store.rows import to_rows
@@ -135,7 +135,7 @@ def _joined(conditions: Sequence[_Bound], first: int) -> _Bound:
     return " AND ".join(texts), [value for _, values in conditions for value in values]
 
 
-async def search(connection: Connection, read: ListRead, max_read: int) -> ListPage[RecordRow]:
+async def search(connection: Connection, read: ListRead, max_read: int) -> LedgerPage[RecordRow]:
     """In the caller's transaction, whose statements must share one snapshot."""
     await connection.execute(_PLANNING)
     source = newest_first(read.filters)
@@ -157,7 +157,7 @@ async def search(connection: Connection, read: ListRead, max_read: int) -> ListP
 
 async def _walked(
     connection: Connection, found: _Search, ranking: _Ranking, read: ListRead, max_read: int
-) -> ListPage[RecordRow]:
+) -> LedgerPage[RecordRow]:
     """Candidates in the order of the list, until the page is full or enough was read."""
     max_read = max(max_read, read.limit + 1)
     if read.after is not None:
@@ -168,12 +168,12 @@ async def _walked(
         return page
     statement, values = found.candidate(ranking, max_read)
     row = await connection.fetchrow(statement, *values)
-    return page if row is None else ListPage(page.items, (row[0], row[1].hex))
+    return page if row is None else LedgerPage(page.items, (row[0], row[1].hex))
 
 
-def _page(records: Sequence[Any], ranking: _Ranking, limit: int) -> ListPage[RecordRow]:
+def _page(records: Sequence[Any], ranking: _Ranking, limit: int) -> LedgerPage[RecordRow]:
     rows = to_rows(RecordRow, records[:limit])
-    return ListPage(rows, ranking.position(rows[-1]) if len(records) > limit else None)
+    return LedgerPage(rows, ranking.position(rows[-1]) if len(records) > limit else None)
 
 
 def position_in(order: InvocationOrder, row: RecordRow) -> Position:

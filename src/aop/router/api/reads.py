@@ -14,7 +14,7 @@ from aop.contracts.figures import WINDOW_QUERY, Window
 from aop.contracts.lineage import InvocationOrder
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.read.reader import LedgerReader
-from aop.ledger.read.record_filter import ListPage, ListRead, Position, RecordFilter
+from aop.ledger.read.record_filter import LedgerPage, ListRead, Position, RecordFilter
 from aop.ledger.sequence.feed import FeedReader, PositionUnknown
 from aop.router.api.ledger_reads import WORKSPACE, Count, ledger_refusals, read_route
 from aop.serving.edge.bearer import ServicePrincipals
@@ -109,7 +109,7 @@ class LedgerReadRoutes:
         return json_response(200, await self._figures.read(request.path["workspaceId"], window))
 
 
-async def _listed(name: str, read: Callable[[ListRead], Awaitable[ListPage[Any]]], request: Request) -> Response:
+async def _listed(name: str, read: Callable[[ListRead], Awaitable[LedgerPage[Any]]], request: Request) -> Response:
     query = request.query
     order = query.get("order", InvocationOrder.NEWEST)
     paging = Paging(name, _POSITIONS[order], request)

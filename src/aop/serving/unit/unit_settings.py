@@ -38,7 +38,7 @@ class Descriptors:
 
 @dataclass(frozen=True)
 class Stopping:
-    """How long a unit that is told to end still accepts new work, and how long running work may then continue."""
+    """How long a unit still accepts new work after SIGTERM or SIGINT, and how long running work may then continue."""
 
     drain_seconds: int = 0
     grace_seconds: int = 0

@@ -1,5 +1,5 @@
-"""A unit whose store is away when it starts: it listens, says that it is not ready, and tries again until it is told to
-stop. A store that answers, but is not the right one, ends the start at once."""
+"""A unit whose store is away when it starts: it listens, says that it is not ready, and tries again until the store
+answers or a signal stops the unit. A store that answers, but is not the right one, ends the start at once."""
 
 import asyncio
 import signal
