@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from aop.cli.provider.dev_changes import PROGRAM, changes_of
+from aop.cli.provider.dev_process import _readable
 from aop.local.ports import is_free
 from aop.net.address_settings import ListenAddress
 from tests.cli.conftest import Aop, Stack
@@ -172,6 +173,12 @@ async def test_many_saves_at_once_are_one_change_and_what_is_no_work_is_none(tmp
         renamed.write_text("1" * 4)
         renamed.replace(tmp_path / "a.py")
         assert await following == {tmp_path / "a.py"}
+
+
+def test_a_deeply_nested_line_of_the_agent_is_shown_as_it_is() -> None:
+    text = _readable(b'{"x":' + b"[" * 100_000 + b"\n")
+    assert text is not None
+    assert text.startswith('{"x":[[[')
 
 
 async def begun(waiting: Awaitable[frozenset[Path]]) -> asyncio.Future[frozenset[Path]]:

@@ -1,6 +1,7 @@
 """The supervisor, with small stand-in units: readiness, restarts, stopping, and its own violent end."""
 
 import asyncio
+import errno
 import json
 import os
 import re
@@ -124,6 +125,32 @@ async def test_a_unit_that_keeps_dying_is_started_again_after_twice_the_time_eac
     assert re.findall(r"starting it again in (\S+) s", out.getvalue())[:3] == ["0.5", "1", "2"]
     moments = [float(line) for line in starts.read_text().split()]
     assert all(later - earlier >= pause for (earlier, later), pause in zip(pairwise(moments), (0.5, 1, 2), strict=True))
+
+
+@pytest.mark.rows("SOUND-12")
+async def test_a_unit_that_can_not_be_started_again_for_want_of_processes_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, out, reported = Child.start, StringIO(), asyncio.Queue[dict[str, int]]()
+    kept = UnitLogs(LineTerminal(out, coloured=False), lambda name: tmp_path / f"{name}.log")
+
+    async def none_is_left(_: Launch) -> Child:
+        monkeypatch.setattr(Child, "start", start)
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    with kept.terminal:
+        async with UnitSupervisor(kept) as supervisor:
+            await supervisor.start(SupervisedUnit("web", python(tmp_path, "import time; time.sleep(60)"), always))
+            watching = asyncio.create_task(supervisor.watch(reported.put_nowait))
+            before = (await reported.get())["web"]
+            monkeypatch.setattr(Child, "start", none_is_left)
+            os.kill(before, signal.SIGKILL)
+            async with patience():
+                assert (await reported.get())["web"] != before
+            assert not watching.done()
+            watching.cancel()
+    said = "web ended (it could not be started: Resource temporarily unavailable); starting it again in 1 s"
+    assert out.getvalue().count(said) == 1
 
 
 @pytest.mark.second_ring
@@ -272,7 +299,10 @@ def test_a_request_record_is_shown_as_one_readable_line() -> None:
 
 @pytest.mark.second_ring
 def test_a_line_that_is_no_record_is_shown_as_it_is() -> None:
-    assert on_screen("router", "Traceback:").split(maxsplit=1) == ["router", "Traceback:"]
+    nested = '{"x":' + "[" * 100_000
+    for line in ("Traceback:", nested):
+        assert on_screen("router", line).split(maxsplit=1) == ["router", line]
+        assert not LogLines().is_request(line)
 
 
 @pytest.mark.second_ring

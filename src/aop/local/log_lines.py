@@ -8,6 +8,8 @@ _COLOURS = (36, 35, 34, 32, 33, 96, 95, 94)
 _RED, _YELLOW, _DIM = 31, 33, 2
 _NAME_WIDTH = 13
 _PROBES = frozenset({"/livez", "/readyz", "/metrics"})
+_NO_RECORD = (msgspec.DecodeError, RecursionError)
+"""What reading a line raises; a deeply nested one raises the second."""
 
 
 class _Record(msgspec.Struct, rename="camel"):
@@ -46,13 +48,13 @@ class LogLines:
     def _route(self, line: str) -> str | None:
         try:
             return self._decode(line).route
-        except msgspec.DecodeError:
+        except _NO_RECORD:
             return None
 
     def _sentence(self, line: str) -> str | ColouredText:
         try:
             record = self._decode(line)
-        except msgspec.DecodeError:
+        except _NO_RECORD:
             return line
         text = _request(record) if record.method else _event(record)
         if record.level == "error" or (record.status or 0) >= 500:

@@ -1,6 +1,7 @@
 """Keeps units running: starts them, waits until they are ready, starts them again when they die, stops them all."""
 
 import asyncio
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -94,6 +95,7 @@ class _RunningUnit:
         self._log: asyncio.Task[None] | None = None
         self._started = 0.0
         self._pause = _FIRST_PAUSE
+        self._why = ""
 
     @property
     def pid(self) -> int | None:
@@ -122,7 +124,11 @@ class _RunningUnit:
 
     async def _run_once(self) -> int:
         self._started = time.monotonic()
-        child = self._child = await Child.start(self.unit.launch)
+        try:
+            child = self._child = await Child.start(self.unit.launch)
+        except OSError as problem:  # no process or descriptor is left; later there may be one
+            self._why = f"it could not be started: {problem.strerror}"
+            return os.EX_OSERR
         if child.output is not None:
             follow = self._logs.follow(self.unit.called, child.output, visible=self.unit.visible)
             self._log = asyncio.create_task(follow, name=f"log of {self.unit.name}")
@@ -137,6 +143,7 @@ class _RunningUnit:
         code = await child.wait()
         child.send(signal.SIGKILL)  # what it may have left of its group
         await self._end_log()
+        self._why = describe_exit(code)
         return code
 
     def _pause_after(self, code: int) -> float | None:
@@ -146,9 +153,9 @@ class _RunningUnit:
         if code == EX_CONFIG:
             raise self._failed("refuses to run")
         if not self.first_ready.is_set():
-            raise self._failed(f"ended before it was ready ({describe_exit(code)})")
+            raise self._failed(f"ended before it was ready ({self._why})")
         pause = self._pause if time.monotonic() - self._started <= _STEADY_SECONDS else _FIRST_PAUSE
-        self._logs.say(f"{self.unit.called} ended ({describe_exit(code)}); starting it again in {pause:g} s")
+        self._logs.say(f"{self.unit.called} ended ({self._why}); starting it again in {pause:g} s")
         self._pause = min(2 * pause, self.unit.max_pause_seconds)
         return pause
 

@@ -76,7 +76,7 @@ def _readable(line: bytes) -> str | None:
     """The record of a call is left out where the platform's own line says the same; a failure has its place."""
     try:
         record = msgspec.json.decode(line, type=CallRecord)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):  # the second for a deeply nested line
         return line.decode(errors="replace").rstrip()[:_MAX_LINE]
     if record.error is None:
         return None
