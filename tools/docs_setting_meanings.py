@@ -25,7 +25,8 @@ _BOTH = {
     ),
     "PLATFORM_SHUTDOWN_GRACE_SECONDS": "How long running work may then continue.",
     "PLATFORM_MAX_CONNECTIONS": "Maximum number of connections from callers, per unit; workers share them. At the limit"
-    " the unit closes the connection that was idle longest; if none is idle, it refuses the new one with OVERLOADED."
+    " the unit closes the connection that was idle longest; if none is idle, the oldest without a complete head or with"
+    " a refused request; else it refuses the new one with OVERLOADED."
     " Default: the limit of open files minus one socket per call, the pool and 128 others, at most 10,000. With a"
     " number above the limit of open files the unit does not start.",
     "PLATFORM_LOG_LEVEL": "The lowest level of log records that are written.",

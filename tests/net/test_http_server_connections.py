@@ -1,4 +1,4 @@
-"""How many connections there may be: idle ones give way, others stay, and running out of descriptors is survived."""
+"""How many connections there may be: idle ones give way, then those that nobody has judged; the others stay."""
 
 import asyncio
 import encodings.idna  # noqa: F401  uvloop imports it for the first name it meets, and that takes a descriptor
@@ -16,6 +16,7 @@ from tests.net.http_wire import echo, replying, serving, until
 from tests.support.effort import effort
 
 GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
+POST = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n"
 LOOPS = pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 
 
@@ -65,12 +66,62 @@ def test_with_none_idle_the_new_one_is_refused_and_the_running_ones_stay(run: Ca
     run(scene())
 
 
-async def test_a_connection_that_has_asked_nothing_yet_is_idle_too() -> None:
+@pytest.mark.rows("SAFE-07", "SOUND-03")
+@LOOPS
+@pytest.mark.parametrize("begun", [b"", GET[:1], POST + b"1"], ids=["nothing", "half of a head", "refused"])
+def test_with_none_idle_the_oldest_that_nobody_has_judged_gives_way(run: Callable[..., object], begun: bytes) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        status = 401 if scope["method"] == "POST" else 200  # and the body is left unread
+        await replying(status, [(b"content-length", b"2")], b"ok")(scope, receive, send)
+
+    async def scene() -> None:
+        async with serving(app, ServerLimits(max_connections=3)) as server:
+            held = [await server.connect(begun) for _ in range(3)]
+            await until(lambda: len(server.server.connections.unjudged) == 3)
+            if begun.startswith(POST):
+                assert [(await client.answer())[0] for client in held] == [401, 401, 401]
+            else:
+                await asyncio.sleep(0.1)
+            assert (await (await server.connect(GET)).answer())[0] == 200
+            assert await held[0].rest() == b""
+            assert server.events == {ConnectionEvent.IDLE_CLOSED: 1}
+            assert len(server.server.connections.unjudged) == 2
+
+    run(scene())
+
+
+@pytest.mark.rows("SAFE-07", "SOUND-03")
+@LOOPS
+def test_newcomers_are_served_beside_a_flood_of_heads_that_do_not_end(run: Callable[..., object]) -> None:
+    async def scene() -> None:
+        async with serving(echo, ServerLimits(max_connections=50)) as server:
+
+            async def flood() -> None:
+                while True:
+                    for _ in range(8):
+                        await server.connect(GET[:5])
+                    await asyncio.sleep(0.02)
+
+            flooding = asyncio.create_task(flood())
+            await until(lambda: server.events[ConnectionEvent.IDLE_CLOSED] > 100)
+            for _ in range(50):
+                client = await server.connect(GET[:10])
+                client.send(GET[10:])
+                assert (await client.answer())[0] == 200
+            flooding.cancel()
+            assert not server.events[ConnectionEvent.REFUSED]
+
+    run(scene())
+
+
+async def test_the_head_of_a_next_request_that_does_not_end_gives_way_too() -> None:
     async with serving(echo, ServerLimits(max_connections=1)) as server:
-        silent = await server.connect()
-        await until(lambda: bool(server.server.connections.idle))
+        kept = await server.connect(GET)
+        assert (await kept.answer())[0] == 200
+        kept.send(GET[:5])
+        await until(lambda: bool(server.server.connections.unjudged))
         assert (await (await server.connect(GET)).answer())[0] == 200
-        assert await silent.rest() == b""
+        assert await kept.rest() == b""
 
 
 @pytest.mark.rows("SAFE-07")

@@ -23,7 +23,9 @@ class Host(Protocol):
     stopping: bool
     draining: bool
     idle: "OrderedDict[ServerConnection, None]"
-    """The connections that wait for a request. Each writes itself in and out."""
+    """The connections that wait for a next request. Each writes itself in and out, here and below."""
+    unjudged: "OrderedDict[ServerConnection, None]"
+    """Those whose head is not complete, or whose refused request still arrives."""
 
     def run(self, exchange: Exchange, scope: Scope) -> None: ...
 
@@ -51,6 +53,7 @@ class ServerConnection(asyncio.Protocol):
         "_server",
         "_server_name",
         "_transport",
+        "_unjudged",
         "_written",
         "max_write_bytes",
         "owner_works",
@@ -63,6 +66,7 @@ class ServerConnection(asyncio.Protocol):
         self.max_write_bytes = server.limits.max_write_bytes
         self._server = server
         self._idle = server.idle
+        self._unjudged = server.unjudged
         self._loop = loop
         self._transport: asyncio.Transport | None = None
         self._client: Address | None = None
@@ -84,7 +88,7 @@ class ServerConnection(asyncio.Protocol):
         self._transport.set_write_buffer_limits(high=0)
         self._client = _address(transport.get_extra_info("peername"))
         self._server_name = _address(transport.get_extra_info("sockname"))
-        self._idle[self] = None
+        self._unjudged[self] = None
         if self._server.stopping:  # accepted just before the listener closed
             self._transport.abort()
         self._closing.at(self._loop.time() + self._server.limits.head_seconds)
@@ -111,6 +115,7 @@ class ServerConnection(asyncio.Protocol):
             self._begin(reader)
             self._hold_back(reader)
         elif first_bytes and self._kept_alive:  # the head of a first request is due from accept on
+            self._unjudged[self] = None
             self._closing.at(self._loop.time() + self._server.limits.head_seconds)
 
     def eof_received(self) -> None:
@@ -196,11 +201,6 @@ class ServerConnection(asyncio.Protocol):
         transport = self._transport
         return None if transport is None or transport.is_closing() else transport.get_extra_info("socket")
 
-    @property
-    def is_new(self) -> bool:
-        """Whether no request was answered on it yet."""
-        return not self._kept_alive
-
     def drain(self) -> None:
         """Closes the connection unless a request is running."""
         if self._exchange is None and not self._lingering and self._transport is not None:
@@ -214,6 +214,7 @@ class ServerConnection(asyncio.Protocol):
 
     def _begin(self, reader: RequestReader) -> None:
         self._closing.due = None
+        self._unjudged.pop(self, None)
         exchange = self._exchange = Exchange(self, reader)
         self._server.run(exchange, exchange.scope(self._client, self._server_name))
 
@@ -243,6 +244,7 @@ class ServerConnection(asyncio.Protocol):
         # Closing with unread bytes would reset the connection and take the answer with it.
         transport = cast("asyncio.Transport", self._transport)
         self._lingering = True
+        self._unjudged[self] = None
         if self._reader is not None:
             self._reader.close()
         self.resume_reading()

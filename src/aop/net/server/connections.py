@@ -63,7 +63,9 @@ class RefusedConnection(asyncio.Protocol):
 
 
 class Connections:
-    """`idle` holds those that wait for the first byte of a request, the longest idle first.
+    """`idle` holds those that wait for the first byte of a next request, the longest idle first; `unjudged` those whose
+    request nobody has seen yet, or nobody will answer any more: the head is not complete, or what is refused still
+    arrives. The oldest is first there, too.
 
     A connection writes itself in and out there, because that happens with every request.
     """
@@ -77,6 +79,7 @@ class Connections:
         changed: Callable[[], None],
     ) -> None:
         self.idle: OrderedDict[ServerConnection, None] = OrderedDict()
+        self.unjudged: OrderedDict[ServerConnection, None] = OrderedDict()
         self._limits = limits
         self._note = note
         self._refusal = refusal
@@ -117,6 +120,7 @@ class Connections:
         self._open.discard(connection)
         self._leaving.discard(connection)
         self.idle.pop(connection, None)
+        self.unjudged.pop(connection, None)
         self._changed()
 
     async def settle(self) -> None:
@@ -127,15 +131,16 @@ class Connections:
             refused.abort()
 
     def _busy(self) -> Iterable[ServerConnection] | None:
-        """An idle one is closed soon anyway; the kernel then delivers what it still has of the answer."""
-        return self._open.difference(self.idle) if self._open else None
+        """The others are closed soon anyway; the kernel then delivers what it still has of the answer."""
+        return self._open.difference(self.idle, self.unjudged) if self._open else None
 
     def _give_way(self) -> bool:
-        if not self.idle:
+        waiting = self.idle or self.unjudged
+        if not waiting:
             return False
-        connection, _ = self.idle.popitem(last=False)
+        connection, _ = waiting.popitem(last=False)
         self._leaving.add(connection)
-        connection.drain()
+        connection.abort()
         self._note(ConnectionEvent.IDLE_CLOSED)
         return True
 

@@ -61,6 +61,7 @@ class HttpServer:
         self.draining = False
         self.connections = Connections(limits, note, refusal, self._connection, self._note_count)
         self.idle = self.connections.idle
+        self.unjudged = self.connections.unjudged
         self._app = app
         self._neighbours = neighbours
         self._loop: asyncio.AbstractEventLoop
@@ -104,8 +105,7 @@ class HttpServer:
         """Closes the connections on which no request runs or arrives, but not new ones: the first request of one is
         on its way, and would be lost without an answer."""
         for connection in tuple(self.idle):
-            if not connection.is_new:
-                connection.drain()
+            connection.drain()
 
     async def stop(self, grace_seconds: float) -> None:
         """Closes the listeners and idle connections at once and gives running requests the grace to end.
