@@ -27,7 +27,7 @@ PATIENT_SECONDS = 30.0
 ROUGH = Weather(loss=0.01, delay=(0.002, 0.03))
 AT_ONCE = 16
 _SPARE_SECONDS = 2.0
-_PEER_SECONDS = 5.0
+_PEER_SECONDS = 60.0
 """After so long without a sign of it a peer counts as gone."""
 _CHUNKS = 5
 Way = tuple[str, str]
@@ -53,9 +53,9 @@ PARTITIONS = (
     Partition("Router to Agent", ((ROUTER, HERE),), _AT_AGENT, DEADLINE_SECONDS, answer_lost=False),
     Partition("Agent to Router", ((HERE, ROUTER),), _AT_AGENT, DEADLINE_SECONDS),
     Partition("Router and Agent", ((ROUTER, HERE), (HERE, ROUTER)), _AT_AGENT, DEADLINE_SECONDS),
-    Partition("Gateway to Router", ((CONTROL_PLANE, ROUTER),), _AT_ROUTER, 2 * _PEER_SECONDS, answer_lost=False),
-    Partition("Router to Gateway", ((ROUTER, CONTROL_PLANE),), _AT_ROUTER, 2 * _PEER_SECONDS),
-    Partition("Gateway and Router", ((CONTROL_PLANE, ROUTER), (ROUTER, CONTROL_PLANE)), _AT_ROUTER, 2 * _PEER_SECONDS),
+    Partition("Gateway to Router", ((CONTROL_PLANE, ROUTER),), _AT_ROUTER, _PEER_SECONDS, answer_lost=False),
+    Partition("Router to Gateway", ((ROUTER, CONTROL_PLANE),), _AT_ROUTER, _PEER_SECONDS),
+    Partition("Gateway and Router", ((CONTROL_PLANE, ROUTER), (ROUTER, CONTROL_PLANE)), _AT_ROUTER, _PEER_SECONDS),
 )
 
 
@@ -68,7 +68,7 @@ class Machines:
     patient: str
 
     async def call(self, number: int, *, stream: bool = False, **members: Any) -> CallResult:
-        return await self.made.call({"number": number}, stream=stream, **members)
+        return await self.made.call({"number": number}, seconds=2 * _PEER_SECONDS, stream=stream, **members)
 
 
 @asynccontextmanager

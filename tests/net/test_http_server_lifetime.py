@@ -206,7 +206,7 @@ def test_accepted_sockets_have_the_options_that_show_a_dead_peer(
         "send buffer": 128 * 1024,  # the kernel counts its own bookkeeping and doubles what is set
         "no delay": 1,
         "user timeout": 0,  # it would cut a peer that rests
-        "idle": 3,
-        "interval": 1,
-        "probes": 3,
+        "idle": 10,
+        "interval": 5,
+        "probes": 6,  # a dead one is found after 40 s, and a network that loses everything for 20 s is survived
     }

@@ -9,13 +9,18 @@ import socket
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
-from aop.net.sockets import PEER_SILENCE_SECONDS, unanswered
+from aop.net.sockets import unanswered
 
 _TURN_SECONDS: Final = 2.0
-_TURNS: Final = 2
-"""So many in a row must find the peer silent: one alone may come just when an answer is on its way."""
-_TURNS_AFTER_ONE: Final = 8
-"""One question or its answer may be lost. The kernel asks soon again, but not when the window was closed for long."""
+_TURNS: Final = 23
+"""So many in a row must find the peer silent while bytes are under way, which is 44 s: the kernel sends again at
+intervals that double, so up to 20 s after a network that lost everything for 20 s works again."""
+_TURNS_OF_PROBES: Final = 15
+"""Likewise while it is only probed, which is 28 s. A reader that rests is probed at intervals that double, too: the
+first probe in vain comes up to 29 s after the death of one that had rested for 29 s, and there is time to answer the
+next."""
+_TURNS_OF_ONE_PROBE: Final = 31
+"""After a longer silence one probe in vain may be a lost one whose next comes only a minute or two later."""
 
 
 class Watched(Protocol):
@@ -48,9 +53,11 @@ class SilenceWatch:
             return
         self.begin()
         for one in waiting:
-            asked, seconds = unanswered(one.sock)
-            if not asked:
+            retransmits, probes, seconds = unanswered(one.sock)
+            if not retransmits and not probes:
                 continue
             turns = self._silent[one] = before.get(one, 0) + 1
-            if seconds >= PEER_SILENCE_SECONDS and turns >= (_TURNS if asked > 1 else _TURNS_AFTER_ONE):
+            needed = _TURNS if retransmits else _TURNS_OF_PROBES
+            is_sure = retransmits or probes > 1 or seconds < _TURNS_OF_ONE_PROBE * _TURN_SECONDS
+            if turns >= needed and seconds >= (needed - 1) * _TURN_SECONDS and is_sure:
                 one.abort()

@@ -1,4 +1,4 @@
-"""Stream sockets: TCP with the options that make a dead peer visible within seconds, and unix sockets."""
+"""Stream sockets: TCP with the options that make a dead peer visible within a minute, and unix sockets."""
 
 import errno
 import os
@@ -12,10 +12,9 @@ from typing import Final
 BACKLOG: Final = 2048
 SEND_BUFFER_BYTES: Final = 64 * 1024
 RECEIVE_BUFFER_BYTES: Final = 256 * 1024
-PEER_SILENCE_SECONDS: Final = 5
-KEEPALIVE_IDLE_SECONDS: Final = 3
-KEEPALIVE_INTERVAL_SECONDS: Final = 1
-KEEPALIVE_PROBES: Final = 3
+KEEPALIVE_IDLE_SECONDS: Final = 10
+KEEPALIVE_INTERVAL_SECONDS: Final = 5
+KEEPALIVE_PROBES: Final = 6
 INHERITED_DESCRIPTOR: Final = 3
 """Where a process finds the first socket it is handed, by the convention of systemd."""
 LISTEN_FDS: Final = "LISTEN_FDS"
@@ -60,19 +59,20 @@ def stream_socket(address: str) -> socket.socket:
     return sock
 
 
-def unanswered(sock: socket.socket | None) -> tuple[int, float]:
-    """How often the peer's machine was asked in vain, and for how long it has acknowledged nothing, in seconds.
+def unanswered(sock: socket.socket | None) -> tuple[int, int, float]:
+    """How often bytes were sent to the peer's machine again and how often it was probed, in vain, and for how long it
+    has acknowledged nothing, in seconds.
 
     A peer that only rests acknowledges every probe of its closed window.
     """
     if not _TELLS_SILENCE or sock is None or sock.family == socket.AF_UNIX:
-        return 0, 0.0
+        return 0, 0, 0.0
     try:
         state = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
     except OSError:  # closed already
-        return 0, 0.0
+        return 0, 0, 0.0
     retransmits, probes, quiet_ms = _TCP_INFO.unpack(state)
-    return max(retransmits, probes), quiet_ms / 1000
+    return retransmits, probes, quiet_ms / 1000
 
 
 def dialing_socket(address: str) -> socket.socket:
