@@ -1,4 +1,4 @@
-"""A store whose disk is full: nothing can be accepted, so no unit is ready until there is room."""
+"""A store that can write nothing, because its disk is full or others lock its tables: no unit is ready."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ import pytest
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import breaches
 from tests.support.agent import a_message, data
-from tests.support.loop import Platform, running_platform
+from tests.support.loop import Changes, Platform, running_platform
 from tests.support.postgres import PostgresForTests, session
 from tests.support.volumes import filled, volume
 from tests.support.waiting import background, becomes_true
@@ -67,3 +67,27 @@ async def test_no_unit_is_ready_while_the_disk_is_full_and_both_are_once_there_i
         assert await breaches(stores.router) == []
         await postgres.drop(stores.migration.rpartition("/")[2])
         await postgres.execute(f"DROP TABLESPACE {stores.migration.rpartition('/')[2]}")
+
+
+@pytest.mark.rows("SOUND-12")
+@pytest.mark.parametrize("table", ["invocation", "event"])
+async def test_a_router_is_not_ready_while_others_lock_what_it_adds_to(
+    postgres: PostgresForTests, stores: DatabaseUrls, table: str
+) -> None:
+    async def is_unready() -> bool:
+        return (await platform.router.get("/readyz")).status == 503
+
+    async def is_good() -> bool:
+        return not await is_unready() and (await platform.invoke()).status == 200
+
+    changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "300"})
+    async with running_platform(stores, changes) as platform:
+        platform.agent.usual = (a_message(data(1)),)
+        await becomes_true(is_good)
+        async with session(postgres.url(stores.migration.rpartition("/")[2])) as administrator:
+            async with administrator.transaction():
+                await administrator.execute(f"LOCK TABLE ledger.{table} IN SHARE MODE")
+                assert not await is_unready(), "nothing has failed yet"
+                async with background(_calls(platform)):
+                    await becomes_true(is_unready)
+            await becomes_true(is_good)

@@ -89,7 +89,7 @@ class _Parts:
 async def build(settings: RouterSettings, environment: RouterEnvironment | None = None) -> Unit:
     environment = environment or RouterEnvironment()
     async with AsyncExitStack() as opened:
-        stores = Stores(settings.database_url, (STORE,))
+        stores = Stores(settings.database_url, (STORE,), Journal.additions)
         foundation = await open_foundation(
             UNIT, settings.unit, stores, environment.lookup, opened, instance=settings.router_id
         )

@@ -67,6 +67,9 @@ class LedgerBehind(Exception):
 
 
 class Journal:
+    additions = store.NOTHING_ADDED
+    """Statements that show whether anything can be written now."""
+
     def __init__(
         self,
         writer: Writer,

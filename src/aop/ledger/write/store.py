@@ -48,6 +48,10 @@ _FACT_COLUMNS = (
 # the fence of the table hold.
 ACCEPT_ONE = _insert_into("ledger.invocation", _ACCEPTANCE_COLUMNS)
 APPEND_ONE = _insert_into("ledger.event", _FACT_COLUMNS)
+NOTHING_ADDED = tuple(
+    f"INSERT INTO {table} SELECT (NULL::{table}).* WHERE false" for table in ("ledger.invocation", "ledger.event")
+)
+"""What can be executed whenever rows could be added: a lock, a lost right and a node for reads are in its way."""
 _OR_NOTHING = " ON CONFLICT DO NOTHING RETURNING true"
 _ACCEPT = f"SELECT * FROM ledger.accept($1, $2, {parameters(_ACCEPTANCE, 3)})"  # noqa: S608
 _APPEND = f"SELECT * FROM ledger.append($1, $2, {parameters(_FACT, 3)})"  # noqa: S608

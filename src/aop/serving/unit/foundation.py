@@ -19,10 +19,11 @@ from aop.store.writable import LeaderWatch
 
 @dataclass(frozen=True)
 class Stores:
-    """Where a unit keeps its data, and who in it owns a part of the database."""
+    """Where a unit keeps its data, and who in it owns a part of the database; `additions` as in WriteCheck."""
 
     database_url: Secret
     owners: Sequence[str]
+    additions: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,4 +66,5 @@ async def open_foundation(
     watch = LeaderWatch(stores.database_url.reveal(), timeout=seconds, command_timeout=seconds)
     if watch.is_needed:
         loops.start("leader watch", watch.turn, needed=False)
-    return Foundation(log, metrics, loops, Resolver(lookup), instance, database=database, writes=WriteCheck(database))
+    writes = WriteCheck(database, stores.additions)
+    return Foundation(log, metrics, loops, Resolver(lookup), instance, database=database, writes=writes)

@@ -1,6 +1,7 @@
 """Whether the store takes writes. It is asked while answers of the unit give reason to doubt that, and not before."""
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
 from aop.contracts.errors import Reason
@@ -12,10 +13,14 @@ _OF_STORE: Final = frozenset({Reason.STORE_UNAVAILABLE, Reason.ACCEPTANCE_UNKNOW
 
 
 class WriteCheck:
-    """A readiness check. A full disk fails writes alone: reads, and with them the other checks, go on."""
+    """A readiness check. A full disk fails writes alone: reads, and with them the other checks, go on.
 
-    def __init__(self, database: Database) -> None:
+    `additions` are the unit's own statements that add no row: they wait for what the real ones would wait for.
+    """
+
+    def __init__(self, database: Database, additions: Sequence[str]) -> None:
         self._database = database
+        self._additions = additions
         self._doubted_at: float | None = None
 
     def note(self, reason: Reason) -> None:
@@ -30,4 +35,6 @@ class WriteCheck:
             return
         async with self._database.connection() as connection:
             await require_writes(connection)
+            for addition in self._additions:
+                await connection.execute(addition)
         self._doubted_at = None
