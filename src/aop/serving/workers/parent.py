@@ -18,7 +18,7 @@ from aop.processes.keeper import keep_running, until_set
 from aop.serving.edge.request_log import Level, UnitLog
 from aop.serving.workers.connection_counts import ConnectionCounts
 from aop.serving.workers.worker_group import ASK_ALL, BUILT, WORKER, ToAll, WorkerPlace, encode, to_all
-from aop.serving.workers.worker_link import SILENT_TURNS, LinkLost, WorkerLink
+from aop.serving.workers.worker_link import LinkLost, WorkerLink
 
 MAX_RESTARTS: Final = 5
 """Of one worker within a minute."""
@@ -58,7 +58,8 @@ class _Worker:
     link: WorkerLink | None = None
     restarts: deque[float] = field(default_factory=deque)
     last: dict[str, bytes] = field(default_factory=dict)
-    silent: bool = False
+    silent: int = 0
+    """For how many seconds, when it was ended for that."""
 
     def delay(self, now: float) -> float | None:
         """How long to wait before the next start; None when there were too many."""
@@ -123,7 +124,7 @@ class Parent:
     def _pause_after(self, worker: _Worker, code: int) -> float | None:
         if self._stopping:
             return None
-        why = f"it answered nothing for {SILENT_TURNS} s" if worker.silent else describe_exit(code)
+        why = f"it answered nothing for {worker.silent} s" if worker.silent else describe_exit(code)
         ended = f"worker {worker.share.number} ended ({why})"
         if code == os.EX_CONFIG or not self._started:
             raise WorkersEnded(code if code > 0 else 1, "" if code > 0 else ended)
@@ -158,7 +159,7 @@ class Parent:
             return await self._answer(worker, question, body)
 
         child = worker.child = Child(process)
-        worker.silent = False
+        worker.silent = 0
         link = worker.link = await WorkerLink.on(ours, answer)
         beside = {asyncio.create_task(one) for one in (link.run(), _end_frozen(worker, link, child))}
         try:
@@ -216,6 +217,5 @@ class Parent:
 
 async def _end_frozen(worker: _Worker, link: WorkerLink, child: Child) -> None:
     """By force: a stopped process takes no other signal."""
-    await link.silence()
-    worker.silent = True
+    worker.silent = await link.silence()
     child.send(signal.SIGKILL)

@@ -17,6 +17,8 @@ _ALIVE = "alive"
 """A question that has no answer. That there is none is said at once."""
 SILENT_TURNS = 10
 """A process that says nothing for so many seconds is frozen."""
+START_TURNS = 60
+"""One that has said nothing at all yet, because it still imports what it is made of on a machine that may be busy."""
 
 
 class LinkLost(Exception):
@@ -68,18 +70,19 @@ class WorkerLink:
             raise LinkLost
         return found
 
-    async def silence(self, turn_seconds: float = 1.0) -> None:
-        """Until the other end has said nothing for some turns, though it was asked in each; before its first word it
-        is not asked for one.
+    async def silence(self, turn_seconds: float = 1.0) -> int:
+        """Until the other end has said nothing for some turns, though it was asked in each, and returns how many; its
+        first word may take more.
 
         Turns of this loop are counted: while the machine or this process stands still, no process is silent.
         """
         turns = 0
-        while turns < SILENT_TURNS:
+        while turns < (SILENT_TURNS if self._heard else START_TURNS):
             heard = self._heard
             self._send(_Message(next(self._numbers), _ALIVE, None))
             await asyncio.sleep(turn_seconds)
-            turns = turns + 1 if self._heard == heard and heard else 0
+            turns = turns + 1 if self._heard == heard else 0
+        return turns
 
     async def run(self) -> None:
         """Until the other end is closed."""
