@@ -18,7 +18,7 @@ class WriteCheck:
     `additions` are the unit's own statements that add no row: they wait for what the real ones would wait for.
     """
 
-    def __init__(self, database: Database, additions: Sequence[str]) -> None:
+    def __init__(self, database: Database, additions: Sequence[str] = ()) -> None:
         self._database = database
         self._additions = additions
         self._doubted_at: float | None = None
