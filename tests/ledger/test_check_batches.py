@@ -90,7 +90,8 @@ async def test_whatever_is_wrong_is_found_on_both_sides_of_a_batch(
         for number in [row[0] for row in at]:
             saved = await owner.fetchrow("SELECT * FROM ledger.number WHERE number = $1", number)
             await owner.execute("UPDATE ledger.number SET workspace_id = 'other' WHERE number = $1", number)
-            assert f"number {number}: is not of the row that it names" in await breaches(stores.router)
+            said = f"number {number}: is not of the row that it names, of inv_{saved['invocation_id'].hex}"
+            assert said in await breaches(stores.router)
             await owner.execute("DELETE FROM ledger.number WHERE number = $1", number)
             gap = f"number {number + saved['events']}: does not follow the one before it"
             assert gap in await breaches(stores.router)

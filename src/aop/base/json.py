@@ -48,7 +48,7 @@ class JsonRefused(ValueError):
 
 
 NOT_READ: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
-"""What msgspec raises for a text that it cannot read, where nobody has found that the text is strict."""
+"""What msgspec raises for a text that it cannot read, where the text was not parsed as strict JSON before."""
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode

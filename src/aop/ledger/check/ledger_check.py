@@ -83,7 +83,8 @@ class LedgerCheck:
             self.unsettled = [row[0] for row in epochs]
             parts = [
                 *(self._rows("epochs"), self._rows("lost_checkpoints", self.span.since), lost_numbers(self.connection)),
-                *([self._rows("uncounted_calls")] if self.span == Span() else []),
+                # Of the whole Ledger, each number is compared with its row.
+                self._rows("uncounted_calls") if self.span == Span() else self._rows("lone_calls", *self.span.ids),
             ]
             if bounds.ids is not None:
                 parts.append(self._invocations(bounds.ids))

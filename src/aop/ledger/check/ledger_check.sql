@@ -41,6 +41,18 @@ SELECT 'epoch ' || epoch || ' of Router ' || router_id AS about,
                         AND one.position < settled.position OFFSET 0) AS there
  WHERE there.calls > coalesce(counted.calls, 0)
 
+-- name: lone_calls
+-- Invocations with ids from $1 to before $2 of which nothing but the number of the opening is there, in no month that
+-- was put away.
+SELECT 'inv_' || replace(number.invocation_id::text, '-', '') AS about,
+       'is gone, and its number ' || number.number || ' is there' AS problem
+  FROM ledger.number
+ WHERE number.invocation_id >= $1 AND number.invocation_id < $2 AND number.sequence = 0
+   AND (SELECT true FROM ledger.invocation AS one
+         WHERE one.invocation_id = number.invocation_id AND one.root_task_id = number.root_task_id) IS NULL
+   AND NOT EXISTS (SELECT FROM ledger.detached_month AS gone
+                    WHERE number.root_task_id >= gone.first_root AND number.root_task_id < gone.past_root)
+
 -- name: unsettled_epochs
 -- Epochs that were alive from $1 on and before $2, and that accepted calls $3 seconds after the first one behind their
 -- last checkpoint had ended: a Router settles what has ended every ten seconds. By the clock of that Router.

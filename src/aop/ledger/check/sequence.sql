@@ -27,7 +27,7 @@ SELECT number.number, ARRAY[
                           ELSE event.type IS NULL OR number.is_terminal <> (event.type <> 'stream') END)
              AND NOT EXISTS (SELECT FROM ledger.detached_month AS gone
                               WHERE number.root_task_id >= gone.first_root AND number.root_task_id < gone.past_root)
-            THEN 'is not of the row that it names' END,
+            THEN 'is not of the row that it names, of inv_' || replace(number.invocation_id::text, '-', '') END,
        CASE WHEN number.sequence > 0 AND coalesce(number.before < number.number AND number.next = number.sequence, (
                  SELECT true FROM ledger.number AS before WHERE before.invocation_id = number.invocation_id
                     AND before.sequence < number.sequence AND before.sequence >= number.sequence - 3

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -24,6 +24,15 @@ class Span:
     since: datetime | None = None
     until: datetime | None = None
 
+    @property
+    def ids(self) -> Pair:
+        """Between which ids those of its Invocations are, as they begin with their time. A Gateway makes one a moment
+        before a Router writes when the Invocation was created."""
+        return (
+            FIRST_ID if self.since is None else _first_id(self.since - timedelta(seconds=1)),
+            LAST_ID if self.until is None else _first_id(self.until),
+        )
+
 
 @dataclass(frozen=True)
 class SpanBounds:
@@ -32,6 +41,10 @@ class SpanBounds:
     ids: tuple[UUID, UUID] | None
     numbers: tuple[int, int] | None
     invocations: int
+
+
+def _first_id(moment: datetime) -> UUID:
+    return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)
 
 
 async def bounds_of(connection: Connection, span: Span) -> SpanBounds:

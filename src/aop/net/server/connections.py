@@ -64,8 +64,8 @@ class RefusedConnection(asyncio.Protocol):
 
 class Connections:
     """`idle` holds those that wait for the first byte of a next request, the longest idle first; `unjudged` those whose
-    request nobody has seen yet, or nobody will answer any more: the head is not complete, or what is refused still
-    arrives. The oldest is first there, too.
+    request was not judged yet, or is refused already: its head is not complete, or its body still arrives. The oldest
+    is first there, too.
 
     A connection writes itself in and out there, because that happens with every request.
     """

@@ -30,12 +30,12 @@ class ServerLimits:
     """A peer for which bytes wait all of `slow_seconds`, and which takes fewer than `slow_bytes` of them, is cut."""
 
     max_connections: int = 10_000
-    """At this many the longest idle connection gives way to a new one, then the oldest that nobody has judged."""
+    """At this many the longest idle connection gives way to a new one, then the oldest that was not judged yet."""
 
 
 class ConnectionEvent(StrEnum):
     IDLE_CLOSED = "idle_closed"
-    """At the limit the longest idle connection gave way to a new one, or one that nobody had judged."""
+    """At the limit the longest idle connection gave way to a new one, or one that was not judged yet."""
     REFUSED = "refused"
     """At the limit no connection could give way: the new one was refused."""
     SLOW_READER = "slow_reader"
