@@ -16,7 +16,7 @@ from proof.load.platform import Loaded, loaded
 from proof.world import PATH
 from tests.support.waiting import background
 
-_HEAD_SECONDS, _BODY_SECONDS, _STALL_SECONDS = 5.0, 30.0, 34.0
+_HEAD_SECONDS, _BODY_SECONDS, _STALL_SECONDS = 5.0, 30.0, 38.0
 _GRACE_SECONDS = 2.0
 """For a unit that is busy with all of them at once."""
 _HONEST_CALLERS = 4

@@ -97,6 +97,15 @@ def streams(form: Form) -> Iterator[tuple[str, Sequence[dict[str, Any]], Sequenc
     parts = [form.part("It ")]
     running = form.task("working", artifacts=[{"artifactId": "a", "parts": parts}])
     yield "appended to an artifact of a snapshot", [running, *words[1:], done], chunks, text
+    other = form.task("working", artifacts=[{"artifactId": "b", "parts": [form.part("x")]}])
+    appended = [running, other, *words[1:], done]
+    yield "appended to an artifact of an earlier snapshot", appended, [*chunks[1:], "x"], text + "x"
+    yield (
+        "history of a snapshot, and texts",
+        [form.task("working", history=[question, hello]), *working, done],
+        ["It ", "is ", "here"],
+        "It is here",
+    )
     yield "a snapshot, and once more as a whole", [running, form.artifact("It is"), done], ["It is"], "It is"
     yield "nothing", [begun, form.update("working"), done], [], None
 

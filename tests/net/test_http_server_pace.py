@@ -166,11 +166,16 @@ def test_a_reader_that_rested_is_judged_by_how_fast_it_reads_on() -> None:
 
 @pytest.mark.rows("SOUND-02", "SAFE-06")
 def test_a_reader_that_takes_little_is_cut_whether_it_rests_or_not() -> None:
-    assert cut_at([0] * 60) == 36, "three looks more than the window, in which it could have read on"
-    for rate in (1, 1_000, 10_000, 16_000):
-        assert cut_at(in_steps(0, rate, 1)) in range(60, 65), rate
-        assert cut_at(in_steps(29, rate, 1)) in range(60, 67), rate
-    assert cut_at([look // 15 for look in range(60)]) in range(60, 67), "a byte after each rest of half a minute"
+    for step in (1, 1_000, 64 << 10):
+        for rate in (0, 1, 1_000, 4_096, 10_000):
+            assert cut_at(in_steps(0, rate, step)) == 38, (
+                "four looks more than the window, in which it could have read on"
+            )
+            assert cut_at(in_steps(29, rate, step)) == 38
+        assert cut_at(in_steps(0, 16_000, step)) in range(38, 77), "one that is nearly fast enough may be spared once"
+    assert cut_at([look // 15 for look in range(60)]) == 38, "a byte after each rest of half a minute"
+    bursts = [(look // 19 + 1) * (200 << 10) if look > 14 else 0 for look in range(120)]
+    assert cut_at(bursts) in range(60, 80), "a burst after each rest is spared once"
 
 
 @pytest.mark.second_ring

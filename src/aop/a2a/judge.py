@@ -4,6 +4,7 @@ The Router ends an Invocation by them, and `aop agent check` reports by them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -98,11 +99,14 @@ def values_of(answer: Message | Task) -> Values:
 def last_message_of(status: TaskStatus, history: msgspec.Raw | msgspec.UnsetType) -> Message | None:
     """That of the status, else the Agent's last one in the history."""
     said = status.message_or_none
-    if said is None and history is not UNSET:
-        try:
-            said = last_message(history, "agent")
-        except msgspec.DecodeError as problem:
-            raise protocol_error(Reason.TASK_SHAPE, f"the history is no list of messages: {problem}") from None
+    return _message_in(history) if said is None else read_status_message(bytes(said))
+
+
+def _message_in(history: msgspec.Raw | msgspec.UnsetType) -> Message | None:
+    try:
+        said = None if history is UNSET else last_message(history, "agent")
+    except msgspec.DecodeError as problem:
+        raise protocol_error(Reason.TASK_SHAPE, f"the history is no list of messages: {problem}") from None
     return None if said is None else read_status_message(bytes(said))
 
 
@@ -154,7 +158,7 @@ class StreamRules:
         """Artifacts of the last snapshot of the Task. Each becomes a chunk when a piece is appended to it or the Task
         is completed, because until then another snapshot or an update may replace it."""
         self._history: msgspec.Raw | msgspec.UnsetType = UNSET
-        """That of the last snapshot that had one."""
+        """That of the last snapshot that had one. What came after that counts before it."""
         self._chunks = 0
         self._working: list[bytes] = []
         """Status messages, while there is no chunk. They are a part of the answer, so its limit is theirs."""
@@ -210,35 +214,39 @@ class StreamRules:
 
     def _after_state(self, result: Task | StatusUpdate) -> Iterator[bytes]:
         status = result.status
-        if isinstance(result, Task):
-            self._keep_snapshot(result)
         if is_running(status.state, self._task):
+            if isinstance(result, Task):
+                self._keep_snapshot(result)
             if status.state is TaskState.WORKING and not self._chunks and (said := status.message_or_none) is not None:
                 self._working.append(bytes(said))
             return
         made = self._chunks
-        for artifact_id, artifact in self._snapshot.items():
-            if artifact_id not in self._artifacts:
+        listed = result.artifacts if isinstance(result, Task) else UNSET
+        for artifact in listed or self._snapshot.values():
+            if artifact.artifact_id not in self._artifacts:
                 made += 1
                 yield value_of(artifact.parts)
         if made == 0:
-            yield from self._last_chunks(status)
+            yield from self._last_chunks(result)
         self.completed = True
 
     def _keep_snapshot(self, task: Task) -> None:
-        if isinstance(task.artifacts, tuple) and task.artifacts:
-            self._snapshot = {artifact.artifact_id: artifact for artifact in task.artifacts}
+        if task.artifacts:
+            self._snapshot = {artifact.artifact_id: artifact for artifact in task.artifacts if artifact.parts}
         if task.history is not UNSET:
             self._history = task.history
 
-    def _last_chunks(self, last: TaskStatus) -> Iterator[bytes]:
-        """The chunks of a stream that made none: the last Message, else the texts of all that came while it worked."""
-        message = last_message_of(last, self._history)
+    def _last_chunks(self, last: Task | StatusUpdate) -> Iterator[bytes]:
+        """The chunks of a stream that made none: the last Message, else the texts of all that came while it worked,
+        else the last Message that a snapshot had, if it can be read."""
+        message = last_message_of(last.status, last.history if isinstance(last, Task) else UNSET)
+        if message is None:
+            texts = [text for said in self._working for text in texts_of(read_status_message(said))]
+            yield from texts
+            with suppress(AgentFault):
+                message = None if texts else _message_in(self._history)
         if message is not None:
             yield value_of_message(message)
-            return
-        for said in self._working:
-            yield from texts_of(read_status_message(said))
 
     def _take_artifact(self, update: ArtifactUpdate) -> Artifact | None:
         """An artifact begins with a base, appended pieces follow, and nothing comes after the last one.

@@ -28,6 +28,8 @@ class TaskView(msgspec.Struct, frozen=True, gc=False):
     time: str = ""
     facts: Mapping[str, str] = MappingProxyType({})
     text: str | None = None
+    message_id: str | None = None
+    """Of the message with the text; None for one that is always that of this state."""
 
 
 class A2AForm:
@@ -85,7 +87,11 @@ class A2AForm:
         return status
 
     def _message(self, view: TaskView) -> dict[str, Any]:
-        ids = {"messageId": f"{view.id}-{view.state}", "taskId": view.id, "contextId": view.context_id}
+        ids = {
+            "messageId": view.message_id or f"{view.id}-{view.state}",
+            "taskId": view.id,
+            "contextId": view.context_id,
+        }
         return self._object("message", **ids, role=self._role, parts=[self._object("text", text=view.text)])
 
     def _state(self, state: TaskState) -> str:

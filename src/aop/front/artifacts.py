@@ -5,7 +5,7 @@ made of the stream or not, an artifact that comes again with another text is the
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from typing import Final
 
@@ -86,8 +86,8 @@ class StreamedArtifacts:
         return read
 
     def take(self, result: AgentResult) -> Deviation | None:
-        for artifact in () if result.artifacts is msgspec.UNSET else result.artifacts:
-            self._take_snapshot(artifact)
+        if result.artifacts:
+            self._take_snapshot([artifact for artifact in result.artifacts if artifact.parts])
         if result.kind != Kind.ARTIFACT or result.artifact is msgspec.UNSET:
             return None
         name, parts = result.artifact.artifact_id, result.artifact.parts
@@ -118,12 +118,13 @@ class StreamedArtifacts:
             self._before, _, self._after = read.text.partition(found[0])
             self._last = read
 
-    def _take_snapshot(self, artifact: AgentArtifact) -> None:
-        """Pieces may be appended to what only a snapshot of the Task has."""
-        name = artifact.artifact_id
-        if name not in self._begun or name in self._in_snapshot:
-            self._begun[name] = _added(hashlib.sha256(), artifact.parts)
-            self._in_snapshot.add(name)
+    def _take_snapshot(self, artifacts: Sequence[AgentArtifact]) -> None:
+        """Pieces may be appended to what only a snapshot of the Task has. The last one counts, as for the Router."""
+        for name in self._in_snapshot:
+            del self._begun[name]
+        begun = {one.artifact_id: one.parts for one in artifacts if one.artifact_id not in self._begun}
+        self._in_snapshot = set(begun)
+        self._begun |= {name: _added(hashlib.sha256(), parts) for name, parts in begun.items()}
 
 
 def _added(digest: "hashlib._Hash", parts: Iterable[msgspec.Raw]) -> "hashlib._Hash":

@@ -1,6 +1,7 @@
 """Makes one answer of a stream: what an Agent would have said to a caller that does not stream."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,6 +14,7 @@ from aop.a2a.v0_3 import (
     AgentStatus,
     Kind,
     TaskState,
+    last_message,
     last_of,
     read_message,
     read_part,
@@ -53,6 +55,8 @@ class Assembly:
         """Texts of status messages; None when they are more than the answer may be."""
         self._unreadable: msgspec.Raw | None = None
         """A status message that is none: the Router judges it if nothing else is the result."""
+        self._earlier: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+        """The last Message of a snapshot in which the Task still ran, as a history."""
         self._message: AgentResult | None = None
         self._task: AgentResult | None = None
         self._size = 0
@@ -73,16 +77,15 @@ class Assembly:
         elif result.status is not msgspec.UNSET:
             for artifact in () if result.artifacts is msgspec.UNSET else result.artifacts:
                 self._put(artifact, append=False)
-            history = last_of(result.history, "agent")
-            if history is msgspec.UNSET and self._task is not None:
-                history = self._task.history
             self._task = AgentResult(
                 kind=Kind.TASK,
                 id=result.task or msgspec.UNSET,
                 context_id=result.context_id,
                 status=_copied(result.status),
-                history=history,
+                history=last_of(result.history, "agent"),
             )
+            if not result.ends and result.history is not msgspec.UNSET:
+                self._keep_earlier(result.history)
             if result.status.state == TaskState.WORKING and not self._artifacts:
                 self._hear(result.status)
 
@@ -100,8 +103,8 @@ class Assembly:
         return success(request_id, msgspec.json.encode(whole))
 
     def _with_message(self, task: AgentResult) -> AgentResult:
-        """Without an artifact the result is what the Agent said: the Messages, the last one of the Task, or the texts
-        of all that came while it worked."""
+        """Without an artifact the result is what the Agent said: the Messages, the last one of the Task, the texts of
+        all that came while it worked, or the last one that a snapshot had."""
         status = task.status
         if status is msgspec.UNSET or status.state != TaskState.COMPLETED:
             return task
@@ -115,9 +118,14 @@ class Assembly:
                 raise UpstreamTooLarge("the result is larger than the Card allows")
             parts = self._working
         if not parts.texts:
-            return task
+            return msgspec.structs.replace(task, history=self._earlier)
         said = AgentResult(kind=Kind.MESSAGE, message_id=task.id, role="agent", parts=parts.raw())
         return msgspec.structs.replace(task, status=AgentStatus(status.state, msgspec.Raw(msgspec.json.encode(said))))
+
+    def _keep_earlier(self, history: msgspec.Raw) -> None:
+        with suppress(*NOT_READ):
+            said = last_message(history, "agent")
+            self._earlier = msgspec.UNSET if said is None else msgspec.Raw(b"[%b]" % bytes(said))
 
     def _hear(self, status: AgentStatus) -> None:
         """Keeps the texts of a status message as long as there is no artifact, and no more than the answer may be."""

@@ -101,7 +101,10 @@ class SkillTask:
 
     @property
     def _view(self) -> TaskView:
-        return TaskView(self.id, self.context_id, self.state, self._since, text=self._note)
+        note = self._note
+        # A Task may ask twice, and a client may take two messages of one id for one.
+        message_id = None if note is None else uuid4().hex
+        return TaskView(self.id, self.context_id, self.state, self._since, text=note, message_id=message_id)
 
     def _wake(self) -> None:
         self._changed.set()

@@ -1,6 +1,7 @@
 """The profiles of a user: which Gateway, which Workspace, and, in a file of their own, the access tokens."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -97,8 +98,9 @@ class Profiles:
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.folder / name
         try:
-            with file_problems(path, "read"):
-                return strict_json.decode(path.read_bytes(), kind) if path.exists() else None
+            with file_problems(path, "read"), suppress(FileNotFoundError):
+                return strict_json.decode(path.read_bytes(), kind)
+            return None
         except msgspec.DecodeError:
             # What is wrong is not repeated: one of the two files holds tokens.
             raise CommandProblem(f"{path} is damaged", recovery="delete it and log in again") from None

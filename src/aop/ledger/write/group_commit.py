@@ -128,7 +128,7 @@ class GroupCommit(Generic[E, R]):
         self._writes: list[_QueueEntry[E]] = []
         self._probes: list[_QueueEntry[E]] = []
         self._wake = asyncio.Event()
-        self._company = BatchingWindow(MAX_IN_BATCH)
+        self._window = BatchingWindow(MAX_IN_BATCH)
         self._loop: Loop | None = None
 
     def start(self, loops: Loops, name: str) -> None:
@@ -158,10 +158,10 @@ class GroupCommit(Generic[E, R]):
     async def _turn(self) -> None:
         await self._wake.wait()
         if self._writes:
-            await self._company.gather(self._writes)
+            await self._window.gather(self._writes)
         writes, probes = _next_batch(self._writes), _next_batch(self._probes)
         if writes:
-            self._company.had(len(writes))
+            self._window.had(len(writes))
         # Before the write: an entry that comes while the store works sets the event again. Cleared after the write, it
         # would wait in the queue until another one comes.
         if not self._writes and not self._probes:

@@ -5,7 +5,7 @@ Each of the four kinds of entries has its own group commit, so that many of one 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeVar
@@ -242,20 +242,24 @@ class Journal:
         def probe(entry: Entry) -> "asyncio.Future[ProbeResult[datetime]]":
             return (self._acceptances if entry[2] is None else self._endings).probe(entry)
 
-        for (_, acceptance, ending), result in await _results(probe, self._open.unconfirmed()):
-            invocation = acceptance.context.lineage.invocation
-            match result:
-                case Found(created_at) if ending is None:
-                    self.defer(self._unstarted(LastFact.opened(acceptance, created_at)))
-                case Found():
-                    self._open.move(invocation, Step.ENDED)
-                case Absent():
-                    self._open.move(invocation, Step.NOT_ACCEPTED)
-                case Unknown():
-                    pass  # it stays unconfirmed
+        unconfirmed = self._open.unconfirmed()
+        # Apart, so that one kind whose connection finds out nothing does not hold up the other.
+        for is_ended in (False, True):
+            entries = [entry for entry in unconfirmed if (entry[2] is not None) is is_ended]
+            async for (_, acceptance, ending), result in _results(probe, entries):
+                invocation = acceptance.context.lineage.invocation
+                match result:
+                    case Found(created_at) if ending is None:
+                        self.defer(self._unstarted(LastFact.opened(acceptance, created_at)))
+                    case Found():
+                        self._open.move(invocation, Step.ENDED)
+                    case Absent():
+                        self._open.move(invocation, Step.NOT_ACCEPTED)
+                    case Unknown():
+                        pass  # it stays unconfirmed
 
     async def _write_deferred(self) -> None:
-        for facts, result in await _results(self._facts.write, self._open.deferred()):
+        async for facts, result in _results(self._facts.write, self._open.deferred()):
             invocation = facts[-1].last.context.lineage.invocation
             match result:
                 case Written() | Found() | Refused():
@@ -329,13 +333,12 @@ def _prepared_by(connect: Connect, write_seconds: float) -> Connect:
     return prepared
 
 
-async def _results(send: Callable[[T], Awaitable[R]], entries: Sequence[T]) -> Sequence[tuple[T, R]]:
-    """Of the entries, a batch at a time, until the store does not take one: the next round goes on from there."""
-    found = list[tuple[T, R]]()
+async def _results(send: Callable[[T], Awaitable[R]], entries: Sequence[T]) -> AsyncGenerator[tuple[T, R], None]:
+    """Of the entries, a batch at a time, up to the first batch of which the store does not take all."""
     for first in range(0, len(entries), MAX_IN_BATCH):
         batch = entries[first : first + MAX_IN_BATCH]
         results = await asyncio.gather(*map(send, batch))
-        found += zip(batch, results, strict=True)
+        for each in zip(batch, results, strict=True):
+            yield each
         if any(isinstance(result, NotWritten | Unknown) for result in results):
-            break
-    return found
+            return

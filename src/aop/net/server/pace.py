@@ -11,9 +11,9 @@ End = Callable[[], None]
 
 _SAMPLES: Final = 15
 """In one window. A slow peer is cut at most one fifteenth of the window late."""
-_SAMPLES_TO_RESUME: Final = 3
-"""A reader that rested for a whole window may just have begun to read: TCP says so only once a segment fits its window
-again, which is 64 KiB on loopback, so nearly three seconds at 24 KB/s."""
+_SAMPLES_TO_RESUME: Final = 5
+"""A reader that rested for a whole window may just have begun to read. Within so many samples it must show its pace:
+TCP tells of what it takes in segments, which are 64 KiB on loopback, so every three seconds at 24 KB/s."""
 
 
 def _nothing() -> None: ...
@@ -90,9 +90,9 @@ class Pace:
         self._taken_by: deque[int] = deque(maxlen=_SAMPLES)
         self._empty_since: float | None = None
         self._late = 0
-        """How many samples found it too slow, and waited for it to read on."""
+        """How many samples in a row found that it took too little in their window."""
         self._is_spared = False
-        """It was too slow once and then read on. It has one window for that, and no second one before it was fast."""
+        """It rested and then read on. It has one window for that, and no second one before it was fast in one."""
         self._timer: asyncio.TimerHandle | None = None
 
     def wait(self) -> None:
@@ -132,13 +132,14 @@ class Pace:
         if taken - self._taken_by[0] >= self._min_bytes:
             self._late, self._is_spared = 0, False
         elif self._empty_since is None:
-            if self._is_spared or self._late == _SAMPLES_TO_RESUME:
-                return True
             self._late += 1
-            if taken > self._taken_by[-1]:
-                # It rested and reads on. What it took while it rested says nothing of how fast it reads.
-                self._is_spared = True
+            if self._is_spared:
+                return True
+            if taken - self._taken_by[-_SAMPLES_TO_RESUME] >= self._min_bytes * _SAMPLES_TO_RESUME / _SAMPLES:
+                # What it took while it rested says nothing of how fast it reads.
+                self._late, self._is_spared = 0, True
                 self._taken_by.clear()
+            return self._late == _SAMPLES_TO_RESUME
         return False
 
     def _was_interrupted(self) -> bool:

@@ -36,6 +36,8 @@ def topology_status_routes(topology: Topology, principals: ServicePrincipals, gr
         return _encode(View(topology.after or 0, topology.status(release_id.decode() or None)))
 
     async def read(request: Request) -> Response:
+        if group.is_alone:  # packing all of it for nobody else would hold up the loop
+            return json_response(200, topology.status(request.query.get("releaseId")))
         answers = await group.ask_all(_QUESTION, request.query.get("releaseId", "").encode())
         return json_response(200, least_advanced([None if one is None else _decode(one) for one in answers]))
 
