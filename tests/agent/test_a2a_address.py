@@ -80,7 +80,7 @@ async def test_an_agent_that_asks_for_a_credential_is_judged_by_its_card(status:
     assert found.checks_callers
 
 
-@pytest.mark.parametrize("said", [b'{"result":"caf\xe9"}', b'{"result":%b%b}' % (b"[" * 9_000, b"]" * 9_000), b"<p>"])
+@pytest.mark.parametrize("said", [b'{"result":"caf\xe9"}', b'{"result":%b%b}' % (b"[" * 30_000, b"]" * 30_000), b"<p>"])
 async def test_an_agent_whose_answer_cannot_be_read_is_judged_by_its_card(said: bytes) -> None:
     with foreign_agent(ForeignAgent(says=said)) as agent:
         agent.show(card_0_3())

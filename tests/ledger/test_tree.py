@@ -18,6 +18,7 @@ from aop.ledger.tree import proofs, store
 from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.hashing import Node
 from aop.ledger.tree.nodes import Nodes
+from aop.ledger.tree.store import TreeBroken
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from tests.ledger import reference_tree
@@ -132,6 +133,24 @@ async def test_proofs_are_those_of_the_definitions(stores: DatabaseUrls) -> None
             for old in {1, size, *chance.choices(range(1, size + 1), k=3)}:
                 found = await proofs.consistency(nodes, old, size)
                 assert list(found) == reference_tree.consistency(old, part), (old, size)
+
+
+@pytest.mark.second_ring
+async def test_no_proof_is_made_of_a_tree_with_a_tile_that_is_gone(
+    stores: DatabaseUrls, postgres: PostgresForTests
+) -> None:
+    url = stores.router
+    await grown(url)
+    size = len(await leaves(url))
+    owner = await asyncpg.connect(postgres.url(url.rpartition("/")[2]))
+    try:
+        await owner.execute("ALTER TABLE ledger.tree_tile DISABLE TRIGGER USER")
+        await owner.execute("DELETE FROM ledger.tree_tile WHERE level = 0 AND tile = 0")
+    finally:
+        await owner.close()
+    async with connected(url) as connection:
+        with pytest.raises(TreeBroken, match="a tile is missing"):
+            await proofs.inclusion(Nodes(connection, size), [0], size)
 
 
 @pytest.mark.second_ring

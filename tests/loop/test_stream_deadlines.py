@@ -83,11 +83,14 @@ async def test_the_platforms_maximum_bounds_a_stream_too(postgres: PostgresForTe
 
 @pytest.mark.rows("TMO-03")
 async def test_a_deadline_past_before_acceptance_is_an_error_with_ids_and_no_work(platform: Platform) -> None:
-    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=1))
-    heard = len(platform.agent.received)
-    async with requesting(platform, agentId=card["agentId"]) as caller:
-        await caller.head()
-        error = json.loads(await caller.text())
+    for _ in range(50):  # on a fast machine a millisecond may be enough for the acceptance, of which a stream tells
+        card, _, _ = await platform.installed(limits=some_limits(timeoutMs=1))
+        heard = len(platform.agent.received)
+        async with requesting(platform, agentId=card["agentId"]) as caller:
+            await caller.head()
+            if caller.values("content-length"):
+                error = json.loads(await caller.text())
+                break
     assert (caller.status, error["code"]) == (504, "TIMEOUT")
     assert await platform.types(error["invocationId"]) == ["created", "timed_out"]
     assert len(platform.agent.received) == heard

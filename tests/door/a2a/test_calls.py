@@ -57,6 +57,8 @@ async def test_a_stream_has_the_task_its_chunks_and_one_end(agents: A2AAgents, v
         task_of(first)["id"]
     }
     assert task_of(first)["contextId"] == task_of(first)["id"]
+    detail = await agents.door.platform.detail(task_of(first)["id"])
+    assert {task_of(one)["metadata"]["traceId"] for one in (first, last)} == {detail["invocation"]["traceId"]}
     assert {task_of(one)["artifact"]["artifactId"] for one in chunks} == {"result"}
     assert [task_of(one).get("append", False) for one in chunks] == [False, True, True]
 
