@@ -98,7 +98,7 @@ class Child:
                 await self._gone_within(seconds)
         finally:
             self.send(signal.SIGKILL)
-        await self._process.wait()
+            await self._process.wait()  # even if cancelled, as nobody else would take its exit code
 
     def send(self, number: signal.Signals) -> None:
         """To its own group, where it has one: also to processes that the command started."""

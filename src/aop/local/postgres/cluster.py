@@ -127,6 +127,7 @@ class Cluster:
             raise PostgresUnusable(f"{Path(command[0]).name} did not end within {_INITDB_SECONDS} s") from None
         finally:
             child.send(signal.SIGKILL)
+            await child.wait()
         if code:
             last = output.decode(errors="replace").strip().splitlines()[-5:]
             raise PostgresUnusable("PostgreSQL could not make its database:\n  " + "\n  ".join(last))
