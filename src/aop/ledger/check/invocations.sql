@@ -11,6 +11,8 @@ SELECT invocation_id, root_task_id FROM ledger.invocation
 -- Also how many events have no number yet; and those Invocations with one that is older than $9 seconds, each with how
 -- many events it has. Only the newest can be: what lies before a number is judged with the sequence.
 -- A rule is a condition and what is wrong where it does not hold; one that is unknown (NULL) does not hold.
+-- `numbered` is how many events of an Invocation have numbers: 0 without any, and NULL for one that counts as settled,
+-- of which none can be missing here. greatest() passes over a NULL.
 WITH epoch AS MATERIALIZED (
     SELECT epoch.router_id, epoch.epoch, max(epoch.epoch) OVER (PARTITION BY epoch.router_id) AS newest,
            closed.epoch IS NULL AS is_open,

@@ -1,4 +1,9 @@
-"""Reads a range of the Ledger again and reports every broken invariant that the store should have refused."""
+"""Reads a range of the Ledger again and reports every broken invariant that the store should have refused.
+
+`invocations.sql` judges Invocations with their events, `sequence.sql` the numbers, `figures` and `tree` what was made
+of them, `ledger_check.sql` what belongs to no single Invocation: epochs, checkpoints, and rows that are left alone.
+`left_out` says what could not be judged. `comparison` is apart: it compares the tree with a head that somebody kept.
+"""
 
 import asyncio
 import time
@@ -83,7 +88,8 @@ class LedgerCheck:
             self.unsettled = [row[0] for row in epochs]
             parts = [
                 *(self._rows("epochs"), self._rows("lost_checkpoints", self.span.since), lost_numbers(self.connection)),
-                # Of the whole Ledger, each number is compared with its row.
+                # Calls are counted by epoch, which no span has whole; and of the whole Ledger each number is compared
+                # with its row, so that no Invocation has to be looked for by its id.
                 self._rows("uncounted_calls") if self.span == Span() else self._rows("lone_calls", *self.span.ids),
             ]
             if bounds.ids is not None:

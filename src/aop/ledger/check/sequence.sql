@@ -14,8 +14,9 @@ SELECT coalesce((SELECT past FROM ledger.numbering WHERE numbered_at < now() - m
 
 -- name: judge_numbers
 -- Numbers from $1 to before $2 that break a rule, and which. $3 is the first number that is looked at at all: of it the
--- one before may be anything. What lies in the range is not looked up again: the rows of an Invocation that follow each
--- other mostly do.
+-- one before may be anything. A rule is stated as what breaks it. `before` and `next` are of the Invocation's row before;
+-- where that one lies outside of the range it is looked up: an opening, the longest row, has three events. What lies in
+-- the range is not looked up again: the rows of an Invocation that follow each other mostly do.
 SELECT number, problem
   FROM (
 SELECT number.number, ARRAY[
