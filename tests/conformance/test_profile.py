@@ -1,5 +1,6 @@
 """Every sample Agent passes the profile suite that `aop agent check` runs."""
 
+import json
 import os
 import subprocess
 from typing import Any
@@ -26,6 +27,9 @@ async def test_a_sample_agent_passes_every_check(sample: RunningSample) -> None:
     findings = [finding async for finding in AgentCheck(subject, sample.router).results()]
     assert [finding for finding in findings if finding.problem is not None] == []
     assert len(findings) > 80
+    calls = [line for line in sample.output.read_text().splitlines() if '"event":"call"' in line]
+    assert calls, "its author sees each call at the terminal"
+    assert all(json.loads(line)["agentId"] == sample.card.agent_id for line in calls)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
