@@ -111,16 +111,24 @@ async def test_a_unit_that_refuses_at_its_first_start_fails_even_if_others_could
 @pytest.mark.second_ring
 async def test_a_unit_that_keeps_dying_is_started_again_after_twice_the_time_each_time(tmp_path: Path) -> None:
     """Its own clock tells when it was started; the terminal tells how long the pause was meant to be."""
-    code = "import pathlib, sys, time; open(sys.argv[1], 'a').write(f'{time.monotonic()}\\n')"
-    starts, out = tmp_path / "starts", StringIO()
+    code = (
+        "import os, sys, time; open(sys.argv[1], 'a').write(f'{time.monotonic()}\\n')\n"
+        "while not os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    )
+    starts, seen, out = tmp_path / "starts", tmp_path / "seen", StringIO()
     kept = UnitLogs(LineTerminal(out, coloured=False), lambda name: tmp_path / f"{name}.log")
+
+    async def seen_ready(_: int) -> bool:
+        """One that ends before it was seen ready is not started again."""
+        seen.touch()
+        return True
 
     async def four_starts() -> bool:
         return starts.exists() and len(starts.read_text().split()) == 4
 
     with kept.terminal:
         async with UnitSupervisor(kept) as supervisor:
-            supervisor.begin(SupervisedUnit("mortal", python(tmp_path, code, str(starts)), always))
+            supervisor.begin(SupervisedUnit("mortal", python(tmp_path, code, str(starts), str(seen)), seen_ready))
             await becomes_true(four_starts)
     assert re.findall(r"starting it again in (\S+) s", out.getvalue())[:3] == ["0.5", "1", "2"]
     moments = [float(line) for line in starts.read_text().split()]
