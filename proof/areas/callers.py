@@ -105,7 +105,7 @@ def _attackers(on: Loaded, scale: Scale) -> dict[str, Sequence[Attacker]]:
 
 
 @proves(
-    "They are cut off in time: a head after 5 s, a body after 30 s, a reader who takes nothing 30 s after its"
+    "They are cut off in time: a head after 5 s, a body after 30 s, a reader who takes nothing 38 s after its"
     " buffers are full."
 )
 def _judge_attackers(found: Findings, fates: Mapping[str, Sequence[Fate]], scale: Scale) -> None:

@@ -8,7 +8,8 @@ import msgspec
 from aop.serving.workers.worker_group import ANSWER_SECONDS, WorkerGroup
 
 CallKey = tuple[bytes, str, str, int | str]
-"""A bearer, a Workspace, and the two names that a protocol has for a call of theirs."""
+"""The digest of a bearer, a Workspace, and the two names that a protocol has for a call of theirs. Of a digest the time
+of a comparison says nothing about the bearer."""
 AnswerForCall = Callable[[bool], Awaitable[bytes]]
 """What a call says of itself; the argument says whether it is to end first."""
 

@@ -42,9 +42,7 @@ class PublicationRoutes:
         v2, bindings, releases = Envelope.CATALOG, self._bindings, self._releases
         return [
             access.route("POST", f"{_PROVIDER}/agents/:agentId/endpoint-bindings", self.create_binding, v2),
-            access.route(
-                "GET", f"{_PROVIDER}/endpoint-bindings", _list("provider-bindings", bindings.page), v2, _OF_AGENT
-            ),
+            access.route("GET", _BINDINGS, _list("provider-bindings", bindings.page), v2, _OF_AGENT),
             access.route("GET", _BINDING, answer_of(bindings.read, *_BINDING_NAMES), v2),
             access.route("POST", _CHALLENGES, answer_of(self._challenges.create, *_BINDING_NAMES, status=201), v2),
             access.route(

@@ -27,7 +27,8 @@ class ServerLimits:
 
     slow_seconds: float = 30.0
     slow_bytes: int = 480 * 1024
-    """A peer for which bytes wait all of `slow_seconds`, and which takes fewer than `slow_bytes` of them, is cut."""
+    """A peer for which bytes wait all of `slow_seconds`, and which takes fewer than `slow_bytes` of them, is cut,
+    unless it only rested and now reads on, see `pace`."""
 
     max_connections: int = 10_000
     """At this many the longest idle connection gives way to a new one, then the oldest that was not judged yet."""
